@@ -160,6 +160,31 @@ class ReleaseFiles(unittest.TestCase):
             files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
             self.assertEqual(listed, files - {"SHA256SUMS"})
 
+    @unittest.skipUnless(shutil.which("gpg") and shutil.which("gpg-agent"), "no GnuPG")
+    def test_checksums_are_signed_and_any_change_is_found(self):
+        with tempfile.TemporaryDirectory() as name:
+            home, folder = pathlib.Path(name) / "keys", pathlib.Path(name) / "packages"
+            home.mkdir(mode=0o700)
+            folder.mkdir()
+            (folder / f"roofline-{VERSION}-linux-x86_64.tar.gz").write_bytes(b"an archive")
+
+            def gpg(*arguments):
+                return subprocess.run(["gpg", "--homedir", home, "--batch", *arguments], capture_output=True)
+
+            made = gpg("--passphrase", "", "--quick-generate-key", "releases@example.invalid", "ed25519", "sign", "never")
+            self.assertEqual(made.returncode, 0, made.stderr)
+            try:
+                for again in range(2):  # the signature of an earlier time is replaced
+                    subprocess.run([ROOT / "scripts/release-files", folder, "--sign", "releases@example.invalid"],
+                                   env=dict(os.environ, GNUPGHOME=str(home)), check=True)
+                sums, signature = folder / "SHA256SUMS", folder / "SHA256SUMS.asc"
+                self.assertNotIn("SHA256SUMS", sums.read_text())
+                self.assertEqual(gpg("--verify", signature, sums).returncode, 0)
+                sums.write_text(sums.read_text().replace("0", "1", 1))
+                self.assertNotEqual(gpg("--verify", signature, sums).returncode, 0)
+            finally:
+                subprocess.run(["gpgconf", "--homedir", home, "--kill", "all"], check=False)
+
     def test_a_folder_without_packages_is_refused(self):
         with tempfile.TemporaryDirectory() as name:
             done = subprocess.run([ROOT / "scripts/release-files", name], text=True, capture_output=True)
