@@ -203,6 +203,8 @@ FunctionPurpose by_beginning(std::string_view name) {
                                    {"lsearch", search},
                                    {"core::slice::::contains", search},
                                    {"alloc::collections::vec_deque::VecDeque::contains", search},
+                                   {"core::iter::traits::iterator::Iterator::nth", position},
+                                   {"core::iter::traits::iterator::Iterator::advance_by", position},
                                    {"std::sort", sort},
                                    {"std::stable_sort", sort},
                                    {"std::__introsort_loop", sort},

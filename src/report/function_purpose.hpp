@@ -30,11 +30,12 @@ enum class FunctionPurpose : std::uint8_t {
   append,  ///< to C strings, whose end each call looks for
   string,  ///< search and comparison of C strings
   hash,
-  ordered,  ///< ordered maps and sets (trees)
-  walk,     ///< algorithms that step through these entry by entry: std::lower_bound of their iterators
-  list,     ///< linked lists
-  table,    ///< hash tables
-  search,   ///< of a list or an array, entry by entry
+  ordered,   ///< ordered maps and sets (trees)
+  walk,      ///< algorithms that step through these entry by entry: std::lower_bound of their iterators
+  list,      ///< linked lists
+  table,     ///< hash tables
+  search,    ///< of a list or an array, entry by entry
+  position,  ///< of a sequence that has to be walked from its start: Rust's chars().nth(i)
   sort,
   packing,   ///< Fortran's copies of slices that are not contiguous
   dispatch,  ///< of OpenMP: a thread's next iterations

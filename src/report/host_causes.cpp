@@ -148,7 +148,10 @@ class HostCauses {
   /// The kernel's work has causes of its own.
   void note_kernel(const StackUse& use, double seconds) {
     kernel_s_ += seconds;
-    if (use.system_call.empty() && !use.line.empty()) faults_[use.line] += seconds;
+    if (use.line.empty()) return;
+    if (use.system_call.empty()) faults_[use.line] += seconds;
+    if (use.system_call == "munmap" || use.system_call == "madvise" || use.system_call == "brk")
+      returned_[use.line] += seconds;
   }
 
   template <typename... Parts>
@@ -299,8 +302,11 @@ class HostCauses {
     if (usage.page_faults * kSecondsPerFault < kGoodPart * usage.system_s) return put_system_calls(share);
     const bool again = peak_bytes_ > 0 && usage.page_faults * kPage > kAgain * peak_bytes_;
     put("page-faults", usage.system_s,
-        fmt::format("{} of the CPU time is in the kernel, for {} page faults that map and clear {} memory", share,
-                    count(static_cast<std::int64_t>(usage.page_faults)), again ? "freed and new" : "new"),
+        fmt::format("{} of the CPU time is in the kernel, for {} page faults that map and clear {}", share,
+                    count(static_cast<std::int64_t>(usage.page_faults)),
+                    !again              ? "new memory"
+                    : returned_.empty() ? "freed and new memory"
+                                        : "memory again that was freed at " + key_of_largest(returned_)),
         faults_.empty() ? "and most CPU time is at" : "mostly at",
         faults_.empty() ? hottest_line() : key_of_largest(faults_),
         again ? "Allocate large buffers once and reuse them, or keep freed memory (GLIBC_TUNABLES=glibc.malloc."
@@ -452,6 +458,7 @@ class HostCauses {
   ByLine children_, syncs_;
   ByLine pointer_copies_;  ///< of running threads that copy shared pointers
   ByLine faults_;          ///< of threads in the kernel, in no known system call
+  ByLine returned_;        ///< of threads that give memory back to the kernel
   double powers_s_ = 0;    ///< of running threads that raise numbers to powers
   double kernel_s_ = 0;    ///< of threads seen in the kernel
   std::map<std::string, int> sort_depths_;

@@ -67,6 +67,9 @@ constexpr auto kPurposes = std::to_array<PurposeText>(
      {FunctionPurpose::search, 0.3, "linear-search", "goes to searches that compare entry by entry",
       "Look entries up in a hash set or map (std::unordered_set, HashSet), or keep the array sorted and use binary "
       "search (std::lower_bound, binary_search)."},
+     {FunctionPurpose::position, 0.25, "positions", "goes to walking sequences from their start to a position (nth)",
+      "Index instead: the bytes of a text (s.as_bytes()[i]) or a Vec<char> made once; or keep the iterator and go on "
+      "from where it is."},
      {FunctionPurpose::packing, 0.15, "array-temporaries", "goes to temporary copies of array slices",
       "Pass contiguous slices (swap the dimensions), or declare the dummy argument x(:) instead of x(n); "
       "-Warray-temporaries lists the lines."}});

@@ -193,7 +193,21 @@ class Finder {
       use.work = python_work_at(source_of(frame(*index)));
     if (use.work == nullptr && !in_library) use.work = python_work_at(source_of(frame(*index)));
     if (use.work == nullptr) look_for_caller(stack, index, use);
+    look_for_log_call(stack, use);
     return use;
+  }
+
+  /// What is called for the arguments of a log call is in none of logging's own functions.
+  void look_for_log_call(const HostStackSum& stack, Use& use) const {
+    for (auto index = stack.frames.rbegin(); index != stack.frames.rend(); ++index) {
+      const HostFrame& one = frame(*index);
+      if (is_in(one, {"/logging/"})) return;
+      const PythonWork* const work = one.own && one.python ? log_arguments_at(source_of(one)) : nullptr;
+      if (work == nullptr) continue;
+      use.work = work;
+      use.line = short_place(one);
+      return;
+    }
   }
 
   /// A library that calls the program's functions back for each row.

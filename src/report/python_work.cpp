@@ -80,6 +80,11 @@ constexpr PythonWork kLog = {
     "before.",
     0.15};
 
+constexpr PythonWork kLogArguments = {
+    "log-arguments", "goes to arguments of log calls, which are computed also where their level is off",
+    "Test the level before (if log.isEnabledFor(logging.DEBUG):), or pass an object whose __str__ does the work.",
+    0.15};
+
 constexpr PythonWork kGroups = {
     "group-selection",
     "goes to selecting each group's elements, with one comparison of the whole array for each group",
@@ -303,7 +308,22 @@ bool tests_membership(std::string_view source) {
   return condition && source.find(kIn) != std::string_view::npos && source.find("for ") == std::string_view::npos;
 }
 
+/// "log.debug(", "self.logger.info(", "logging.debug(": of levels that are often off.
+bool calls_log(std::string_view source) {
+  for (const std::string_view call : {".debug(", ".info("}) {
+    const std::size_t at = source.find(call);
+    if (at == std::string_view::npos) continue;
+    const std::string name = lower_case(name_before(source.substr(0, at)));
+    if (name == "log" || name == "logging" || name.ends_with("_log") || name.ends_with("logger")) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+const PythonWork* log_arguments_at(std::string_view source) {
+  return calls_log(without_comment(source)) ? &kLogArguments : nullptr;
+}
 
 const PythonWork* python_work_of(const HostFrame& frame) {
   if (!frame.python || frame.own) return nullptr;

@@ -40,6 +40,9 @@ const PythonWork* python_work_of(const HostFrame& frame);
 /// Of a line's text; null: nothing in particular.
 const PythonWork* python_work_at(std::string_view source);
 
+/// What a log call's line computes before logging itself runs; null: it is no log call.
+const PythonWork* log_arguments_at(std::string_view source);
+
 /// The cache of patterns of the re module: its time belongs to compilation, where that is a cause, else to matching.
 struct PatternWork {
   const PythonWork *compile, *match, *cache;

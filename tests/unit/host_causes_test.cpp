@@ -63,6 +63,7 @@ TEST(HostCauses, NameWhatTheProgramCallsLibrariesFor) {
         Case{"pattern-compilation", library("regfree")},
         Case{"linear-search", library("core::slice::<impl [T]>::contains")},
         Case{"linear-search", library("int* std::__find_if<int*>(int*, int*)")},
+        Case{"positions", library("core::iter::traits::iterator::Iterator::nth")},
         Case{"linked-list", library("std::_List_iterator<Event>::operator++()")}}) {
     const std::vector<HostCause> found = host_causes(running_in(of.called, 4, 6), true);
     ASSERT_THAT(found, SizeIs(1)) << of.id;

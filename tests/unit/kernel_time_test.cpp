@@ -57,6 +57,20 @@ TEST(KernelTime, PageFaultsNameTheLineThatTouchesTheMemory) {
   EXPECT_THAT(host_causes(healthy, true, 1e9), IsEmpty());
 }
 
+/// Touched at line 12 after line 15 gave it back, and without that.
+TEST(KernelTime, MemoryThatComesAndGoesNamesTheLineThatFreesIt) {
+  for (const bool frees : {true, false}) {
+    HostProfile host = running(
+        {{{own(9)}, 4}, {{kernel(), own(12)}, 2}, {{kernel(), library(frees ? "__munmap" : "read"), own(15)}, 1}});
+    host.usage = {.user_s = 4, .system_s = 3, .page_faults = 3e6};
+    const std::vector<HostCause> found = host_causes(host, true, 1e9);
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found[0].id, "page-faults");
+    EXPECT_EQ(found[0].line, "solver.cpp:12 step");
+    EXPECT_EQ(found[0].text.find("solver.cpp:15") != std::string::npos, frees) << found[0].text;
+  }
+}
+
 TEST(KernelTime, IsNoTimeOfTheLibrariesAroundIt) {
   HostProfile host =
       running({{{own(9)}, 5}, {{library("malloc"), own(7)}, 1}, {{kernel(), library("malloc"), own(7)}, 2}});

@@ -79,6 +79,36 @@ TEST(PythonCauses, NameTheLibraryThatALineCalls) {
               IsEmpty());
 }
 
+/// Line 7 calls the program's own function in the arguments of a log call, and as any other call; logging itself; and a
+/// function with such a name that logs nothing.
+TEST(PythonCauses, ArgumentsOfLogCalls) {
+  const HostFrame text = own(30, "describe"), inner = native("/x/numpy/_multiarray_umath.so", "DOUBLE_add");
+  const HostFrame logs = library("/usr/lib/python3.11/logging/__init__.py", "Logger._log");
+  struct Case {
+    const char* source;
+    std::vector<HostFrame> frames;
+    std::string id = {};
+  };
+  for (const Case& one :
+       {Case{"log.debug(\"%s\", self.describe())", {inner, text}, "log-arguments"},
+        Case{"self.logger.info(f\"{self.describe()}\")", {inner, text}, "log-arguments"},
+        Case{"log.debug(\"%s\", self.describe())", {logs}, "logging"},
+        Case{"log.debug(\"%s\", self)", {text, logs}, "interpreted"}, Case{"text = self.describe()", {inner, text}},
+        Case{"catalog.info(describe())", {inner, text}}, Case{"log.error(\"%s\", self.describe())", {inner, text}}}) {
+    HostProfile host = half_in(one.frames);
+    HostLineSum line;
+    line.place = own(7);
+    line.source = one.source;
+    host.lines.push_back(line);
+    const std::vector<HostCause> found = host_causes(host, true);
+    ASSERT_THAT(found, SizeIs(one.id.empty() ? 0 : 1)) << one.source;
+    if (one.id.empty()) continue;
+    EXPECT_EQ(found[0].id, one.id) << one.source;
+    EXPECT_EQ(found[0].line, one.id == "interpreted" ? "search.py:30 describe" : "search.py:7 solve");
+    EXPECT_NEAR(found[0].seconds, 2, 0.05);
+  }
+}
+
 TEST(PythonCauses, PatternsThatAreCompiledAgain) {
   const HostFrame search = library("/usr/lib/python3.11/re/__init__.py", "search");
   EXPECT_EQ(host_causes(half_in({search}), true).at(0).id, "pattern-matching");
