@@ -156,9 +156,8 @@ Bound bound_of(const Work& work, const Machine& machine, std::optional<double> c
   const std::vector<Resource> resources = resources_of(work, machine, core_hz);
   for (const Resource& resource : resources) bound.resources.push_back(resource.time);
   bound.label = label_of(resources);
-  const bool by_roofs = bound.label == BoundLabel::compute || bound.label == BoundLabel::memory;
   const std::string level(to_string(work.cache.value_or(memory)));
-  if (by_roofs && missing_of(bound.resources, level) != nullptr) bound.label = BoundLabel::unknown;
+  if (!work.collective && missing_of(bound.resources, level) != nullptr) bound.label = BoundLabel::unknown;
   bound.arithmetic_intensity = arithmetic_intensity(work, memory);
   bound.ridge = ridge_of(work, machine, memory);
   bound.attainable_time_s = kNaN;

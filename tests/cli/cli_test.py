@@ -1077,7 +1077,7 @@ class Machines(Workspace):
         self.assertIn(full["measured_at"], shown.stdout)
 
     def test_a_row_without_its_roof_says_which(self):
-        """One roof alone does not say what limits a kernel."""
+        """One roof alone does not say what limits a kernel, be it the memory's or that of launches."""
         machine = json.loads(self.machine.read_text())
         machine["ceilings"] = [ceiling for ceiling in machine["ceilings"] if ceiling["kind"] != "compute"]
         path = self.folder / "no-pipes.json"

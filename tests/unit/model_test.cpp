@@ -488,6 +488,14 @@ TEST(Bound, OneRoofAloneDoesNotSayWhatLimits) {
   EXPECT_TRUE(std::isnan(no_pipe.attainable_time_s));
   EXPECT_EQ(missing_roof(no_pipe), "tensor.fp8");
 
+  Work small;
+  small.flops[Pipe::tensor_fp8] = 1e6;
+  small.bytes[Level::hbm] = {.read = 4e3, .write = 0};
+  small.launches = 1;
+  EXPECT_EQ(bound_of(small, gpu()).label, BoundLabel::unknown) << "the launch takes longer than the bytes";
+  small.flops = {{Pipe::fp32, 1e6}};
+  EXPECT_EQ(bound_of(small, gpu()).label, BoundLabel::latency);
+
   work.flops = {{Pipe::fp32, 60e12}, {Pipe::tensor_fp8, 10}};
   EXPECT_EQ(bound_of(work, gpu()).label, BoundLabel::compute) << "a pipe of few operations decides nothing";
   EXPECT_EQ(missing_roof(bound_of(work, gpu())), "");

@@ -108,11 +108,12 @@ class Profiling:
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise TypeError("a generator runs in parts: use `with roofline.profile():` around the loop over it")
         if inspect.iscoroutinefunction(function):
+            coroutine: Any = function
 
             @functools.wraps(function)
             async def awaited(*args: Any, **kwargs: Any) -> Any:
                 with self:
-                    return await function(*args, **kwargs)  # type: ignore[misc]
+                    return await coroutine(*args, **kwargs)
 
             measured: Any = awaited
         else:
