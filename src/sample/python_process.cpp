@@ -176,20 +176,28 @@ std::optional<pid_t> PythonProcess::gil_holder() {
 std::optional<std::vector<PythonFrame>> PythonProcess::frames(pid_t thread) {
   const auto state = states_.find(thread);
   if (state == states_.end()) return std::nullopt;
-  for (int i = 0; i < kTries; ++i) {
+  // A generator that is read as it yields has lost its caller. It may yield a million times a second.
+  constexpr int kTriesOfGenerators = 12;
+  std::optional<Walk> walked;
+  for (int failed = 0, cut = 0; failed < kTries && cut < kTriesOfGenerators;) {
     pages_.forget();
-    auto frames = walk(state->second);
-    if (frames) return frames;
+    std::optional<Walk> now = walk(state->second);
+    failed += now ? 0 : 1;
+    if (!now) continue;
+    walked = std::move(now);
+    if (!walked->is_cut) break;
+    ++cut;
   }
-  return std::nullopt;
+  if (!walked) return std::nullopt;
+  return std::move(walked->frames);
 }
 
-std::optional<std::vector<PythonFrame>> PythonProcess::walk(Address state) {
+std::optional<PythonProcess::Walk> PythonProcess::walk(Address state) {
   auto frame = pages_.read<Address>(state + layout_.frame);
   if (frame && *frame != 0 && layout_.frame_in_pointed >= 0) {
     frame = pages_.read<Address>(*frame + static_cast<Address>(layout_.frame_in_pointed));
   }
-  std::vector<PythonFrame> frames;
+  Walk walked;
   for (int depth = 0; frame && *frame != 0 && depth < kMostPythonFrames; ++depth) {
     std::uint8_t owner = 0;
     if (layout_.owner >= 0) {
@@ -204,12 +212,14 @@ std::optional<std::vector<PythonFrame>> PythonProcess::walk(Address state) {
       constexpr Address kTags = 3;  // of 3.14's references
       std::optional<PythonFrame> known = frame_of(*code & ~kTags, *instruction);
       if (!known) return std::nullopt;
-      frames.push_back(std::move(*known));
+      walked.frames.push_back(std::move(*known));
+      constexpr std::uint8_t kGenerator = 1;
+      walked.is_cut = owner == kGenerator;
     }
     frame = pages_.read<Address>(*frame + layout_.previous);
   }
   if (!frame) return std::nullopt;
-  return frames;
+  return walked;
 }
 
 std::optional<PythonFrame> PythonProcess::frame_of(Address code, Address instruction) {

@@ -59,7 +59,11 @@ class PythonProcess {
   PythonProcess(pid_t pid, Address runtime, Address code_type, const PythonLayout& layout)
       : memory_(pid), pages_(memory_), runtime_(runtime), code_type_(code_type), layout_(layout) {}
 
-  std::optional<std::vector<PythonFrame>> walk(Address state);
+  struct Walk {
+    std::vector<PythonFrame> frames;
+    bool is_cut = false;  ///< the outermost frame is a generator's, which always has a caller while it runs
+  };
+  std::optional<Walk> walk(Address state);
   std::optional<PythonFrame> frame_of(Address code, Address instruction);
   KnownCode* known_code(Address code);
   std::optional<KnownCode> read_code(Address code);

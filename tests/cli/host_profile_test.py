@@ -47,6 +47,22 @@ LOOPS = f"""
     os._exit(7)
 """
 
+# A generator that yields all the time, as in ",".join(... for ...).
+GENERATOR = f"""
+    import time
+
+    def describe(items):
+        return max(item + 1 for item in items)
+
+    def work(items):
+        end = time.monotonic() + {SECONDS}
+        while time.monotonic() < end:
+            for i in range(100):
+                describe(items)
+
+    work(list(range(20)))
+"""
+
 CONTENTION = f"""
     import os, threading, time
 
@@ -155,6 +171,20 @@ class Host(unittest.TestCase):
         lines = {line["line"] for line in host["lines"] if line["function"] == "heavy" and self.on_cpu(line) > 0.1}
         self.assertTrue(lines and lines <= {6, 7}, lines)
         self.assertTrue(all(line["own"] and line["python"] for line in host["lines"][:2]))
+
+    def test_generators_have_their_callers(self):
+        host = self.python(GENERATOR)
+        if sys.version_info < (3, 11):
+            self.skipTest("frames of this Python do not say that they are a generator's")
+        frames, inside, called = host["frames"], 0, 0
+        for stack in host["stacks"]:
+            functions = [frames[index]["function"] for index in stack["frames"]]
+            if not functions or "genexpr" not in functions[-1]:
+                continue
+            inside += stack["seconds"]
+            called += stack["seconds"] if "work" in functions else 0
+        self.assertGreater(inside, 0.2 * self.on_cpu(host))
+        self.assertGreater(called, 0.9 * inside)
 
     def test_two_threads_that_want_the_interpreter(self):
         host = self.python(CONTENTION)
