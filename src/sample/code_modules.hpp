@@ -17,14 +17,15 @@
 
 namespace roofline {
 
+/// Linked addresses of CPython's symbols; 0 for missing ones.
+struct PythonSymbols {
+  std::uint64_t runtime = 0, version = 0, code_type = 0;
+};
+
 struct CodeModule {
   std::string path;  ///< empty: memory of no file, such as code that was compiled at run time
   std::optional<ElfFile> elf;
   UnwindRows rows;
-  /// Linked addresses of CPython's symbols; 0 for missing ones.
-  struct PythonSymbols {
-    std::uint64_t runtime = 0, version = 0, code_type = 0;
-  };
   std::optional<PythonSymbols> python;  ///< std::nullopt: not looked for
   bool has_interpreter() const { return python && python->runtime != 0; }
 };

@@ -19,7 +19,7 @@ bool is_named_python(std::string_view path) { return last_path_part(path).find("
 
 /// The interpreter's symbols in a module that has it, looked up once. Only in files that are named python are symbols
 /// searched that are not exported: the symbol tables of other programs may be large.
-const CodeModule::PythonSymbols& python_symbols(CodeModule& module) {
+const PythonSymbols& python_symbols(CodeModule& module) {
   if (module.python) return *module.python;
   module.python.emplace();
   if (!module.elf) return *module.python;
@@ -45,7 +45,7 @@ std::optional<LoadedPython> loaded_python(pid_t pid, ProcessCode& code) {
     // The executable is usually mapped first; not if it is linked to a fixed address or started through the loader.
     if (!is_named_python(mapping.path) && !std::exchange(first, false)) continue;
     CodeModule& module = code.modules()[code.modules().find(mapping, pid)];
-    const CodeModule::PythonSymbols& symbols = python_symbols(module);
+    const PythonSymbols& symbols = python_symbols(module);
     if (symbols.runtime == 0 || !module.elf) continue;
     const std::optional<std::uint64_t> linked = module.elf->address_of_offset(mapping.offset);
     if (!linked) continue;
