@@ -123,28 +123,42 @@ struct HostWork {
   }
 };
 
+/// What a stack says.
+struct SeenWork {
+  BetweenWork work = BetweenWork::launched;
+  std::string function, line;
+  CauseDetail detail = CauseDetail::none;
+  bool awaits_queue = false;
+
+  explicit SeenWork(const StackView& stack) : work(host_work(stack)), awaits_queue(stack.awaits_queue()) {
+    if (work == BetweenWork::launched) return;
+    const HostPlace place = stack.place();
+    if (work == BetweenWork::compiling) function = function_at(place);
+    line = place.text();
+    detail = detail_of(work, stack);
+  }
+};
+
 class HostWorks {
  public:
-  using Key = std::pair<BetweenWork, std::string>;
+  using Key = std::pair<BetweenWork, std::string>;  ///< with the function that is compiled
 
-  void add(const HostSample& sample, const StackView& stack) {
-    const BetweenWork now = host_work(stack);
-    const HostPlace place = stack.place();
-    const Key key = {now, now == BetweenWork::compiling ? function_at(place) : std::string()};
+  void add(const HostSample& sample, const SeenWork& seen) {
+    const Key key = {seen.work, seen.function};
     for (auto& [other, work] : works_) {
       if (other == key || !work.open) continue;
       // The first item comes once the workers have begun.
-      if (other.first == BetweenWork::starting_workers && stack.awaits_queue()) {
+      if (other.first == BetweenWork::starting_workers && seen.awaits_queue) {
         work.add(sample);
       } else {
         work.open = false;
       }
     }
-    if (now == BetweenWork::launched) return;
+    if (seen.work == BetweenWork::launched) return;
     HostWork& work = works_[key];
     work.add(sample);
-    work.lines[place.text()] += static_cast<double>(sample.seconds);
-    work.details[detail_of(now, stack)] += static_cast<double>(sample.seconds);
+    work.lines[seen.line] += static_cast<double>(sample.seconds);
+    work.details[seen.detail] += static_cast<double>(sample.seconds);
   }
 
   const std::map<Key, HostWork>& all() const { return works_; }
@@ -214,10 +228,12 @@ std::optional<WorkBetweenSteps> host_work_between(const Recording& recording, co
   const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(found.process)];
   const std::set<std::int64_t> launching = launching_threads(trace);
   std::map<int, HostWorks> threads;
+  std::map<int, SeenWork> stacks;
   for (const HostSample& sample : samples.samples) {
     const HostThread& thread = samples.threads[static_cast<std::size_t>(sample.thread)];
     if (thread.pid != trace.process.pid || !launching.contains(thread.tid)) continue;
-    threads[sample.thread].add(sample, StackView(samples, sample.stack));
+    const auto [seen, is_new] = stacks.try_emplace(sample.stack, StackView(samples, sample.stack));
+    threads[sample.thread].add(sample, seen->second);
   }
   ProgramTimes times;
   times.all = uncovered({{recording.start, recording.end}}, covered(counting_spans(recording, found.process)));
