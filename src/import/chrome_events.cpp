@@ -31,10 +31,15 @@ class Reader final : public JsonEvents {
       : trace_(trace), wanted_(wanted), pairs_(source, take) {}
 
   bool any() const { return any_; }
-  void finish() { pairs_.finish(); }
+  void finish() {
+    trace_.stayed_open = stayed_open();
+    pairs_.finish();
+  }
 
  private:
   enum class Part : std::uint8_t { other, events, devices, distributed };
+
+  bool may_stay_open() const override { return true; }
 
   void open(bool object) override {
     if (depth() == 1 && !object) {

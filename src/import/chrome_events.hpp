@@ -54,6 +54,7 @@ struct ChromeEvent {
 struct ChromeTrace {
   std::vector<DeviceFacts> devices;
   std::int64_t rank = -1;
+  bool stayed_open = false;  ///< the array of events has no end: its program may have been stopped
   bool is_hip = false;       ///< it has versions of HIP or ROCm's tracer
   std::int64_t base_ns = 0;  ///< "baseTimeNanoseconds", which times are relative to; 0: they are not
 };
@@ -62,6 +63,10 @@ struct ChromeTrace {
 inline constexpr const char* kKnownTraces =
     "JSON of torch.profiler (export_chrome_trace), JAX, Triton Proton, rocprofv3, nvbench, Google Benchmark and "
     "trtexec is imported";
+
+/// What the report of a trace whose array has no end says.
+inline constexpr const char* kStayedOpen =
+    "the array of events has no end (]): the program that wrote it may have been stopped before it had written all";
 
 /// Calls `take` with each event, pairs of begins and ends as complete events (event_pairs.hpp). Only arguments that
 /// `wanted` accepts are kept.

@@ -28,6 +28,8 @@ std::optional<double> not_finite(std::string_view token) {
   return negative ? -value : value;
 }
 
+bool is_space(int byte) { return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n'; }
+
 bool in_scalar(int byte) {
   return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '-' ||
          byte == '+' || byte == '.';
@@ -35,9 +37,7 @@ bool in_scalar(int byte) {
 
 /// False at the end of the file.
 bool starts_document(ByteSource& source) {
-  for (int byte = source.peek(); byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n'; byte = source.peek()) {
-    source.skip();
-  }
+  while (is_space(source.peek())) source.skip();
   const int byte = source.peek();
   if (byte >= 0 && byte != '{' && byte != '[') source.fail("invalid JSON: text behind its end");
   return byte >= 0;
@@ -67,7 +67,7 @@ class JsonBytes {
   }
   JsonBytes& operator++() {
     if (next_ < scalar_.size()) {
-      ++next_;
+      if (++next_ == scalar_.size() && scalar_ == ",") read_scalar();
       return *this;
     }
     ByteSource& source = *events_->source_;
@@ -78,9 +78,11 @@ class JsonBytes {
       escaped_ = byte == '\\' && !escaped_;
     } else {
       in_string_ = byte == '"';
+      if (byte == '[' && open_ == 0) is_array_ = events_->may_stay_open();
       open_ += byte == '{' || byte == '[' ? 1 : byte == '}' || byte == ']' ? -1 : 0;
     }
-    if (!in_string_ && open_ > 0) read_scalar();
+    if (in_string_ || open_ <= 0) return *this;
+    if (!is_array_ || open_ > 1 || byte == '[' || !end_open_array()) read_scalar();
     return *this;
   }
   bool operator==(const JsonBytes& other) const { return at_end() == other.at_end(); }
@@ -107,6 +109,25 @@ class JsonBytes {
     scalar_ = "null";
   }
 
+  /// Behind an entry of the outermost array: at the end of the file the array ends, also behind a comma. Otherwise
+  /// false.
+  bool end_open_array() {
+    ByteSource& source = *events_->source_;
+    scalar_.clear();
+    next_ = 0;
+    const bool comma = source.peek() == ',';
+    if (comma) {
+      source.skip();
+      while (is_space(source.peek())) source.skip();
+      scalar_ = ",";
+    }
+    if (source.peek() >= 0) return comma;
+    scalar_ = "]";
+    open_ = 0;
+    events_->stayed_open_ = true;
+    return true;
+  }
+
   /// The parser keeps a token whole: one that never ends would fill the memory.
   bool at_end() const {
     constexpr std::uint64_t kLongestToken = std::uint64_t{1} << 24;
@@ -120,7 +141,8 @@ class JsonBytes {
   std::string scalar_;  ///< read ahead
   std::size_t next_ = 0;
   bool in_string_ = false, escaped_ = false;
-  int open_ = 0;  ///< arrays and objects: what follows the outermost one is not read
+  bool is_array_ = false;  ///< the outermost one is an array, whose end may be missing
+  int open_ = 0;           ///< arrays and objects: what follows the outermost one is not read
 };
 
 std::optional<std::int64_t> thousandths_of(std::string_view decimal) {

@@ -72,7 +72,10 @@ class JsonEvents {
   virtual void on_key(std::string& name) = 0;
   virtual void open(bool object) = 0;   ///< depth() is that of what is inside
   virtual void close(bool object) = 0;  ///< depth() is that of what is around
+  /// Whether the end of the outermost array may be missing, as Chrome's format of traces permits.
+  virtual bool may_stay_open() const { return false; }
   int depth() const { return depth_; }
+  bool stayed_open() const { return stayed_open_; }
   const ByteSource& source() const { return *source_; }
 
  private:
@@ -94,6 +97,7 @@ class JsonEvents {
   ByteSource* source_ = nullptr;
   std::uint64_t token_begin_ = 0;  ///< at most
   int depth_ = 0;
+  bool stayed_open_ = false;
   std::optional<double> not_finite_;  ///< the number that the parser was given a null for
 };
 

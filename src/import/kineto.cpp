@@ -360,6 +360,7 @@ class ProfileWriter {
     } else if (const std::string unknown = events_.categories.list_unknown(); !unknown.empty()) {
       profile.notes.push_back("events of unknown categories were left out: " + unknown);
     }
+    if (events_.stayed_open) profile.notes.emplace_back(kStayedOpen);
     if (events_.shared_devices > 0) {
       profile.notes.push_back(
           counted_noun(events_.shared_devices,

@@ -57,6 +57,7 @@ class EventReader {
     }
     events_.devices = std::move(trace.devices);
     events_.rank = trace.rank;
+    events_.stayed_open = trace.stayed_open;
     events_.base_ns = trace.base_ns;
     events_.is_hip = trace.is_hip;
     std::sort(events_.operations.begin(), events_.operations.end());

@@ -118,6 +118,7 @@ struct Events {
   std::int64_t shared_devices = 0;  ///< that are numbers of several processes' GPUs, which are apart here
   std::int64_t rank = -1, last_process = 0, base_ns = 0;
   bool is_hip = false;            ///< the header has versions of HIP
+  bool stayed_open = false;       ///< the array of events has no end
   TimeDefects time_defects = {};  ///< of host events
   CategoryCounts categories;
 

@@ -264,7 +264,7 @@ ImportedProfile read_proton_trace(ByteSource& source) {
   ProcessTrace& trace = profile.trace;
   TraceBuilder builder(trace);
   std::map<std::int64_t, std::uint32_t> streams;
-  read_chrome_trace(
+  const ChromeTrace events = read_chrome_trace(
       source, [](std::string_view name) { return name == "call_stack" || name == "metrics" || name == "name"; },
       [&](ChromeEvent& event) {
         if (event.phase == "M" && event.name == "thread_name") {
@@ -302,6 +302,7 @@ ImportedProfile read_proton_trace(ByteSource& source) {
         trace.kernels.push_back(kernel);
       });
   if (trace.kernels.empty()) source.fail("no kernels in this trace");
+  if (events.stayed_open) profile.notes.emplace_back(kStayedOpen);
   profile.devices.emplace_back();
   builder.device({}, source.name());
   clean_times(trace, profile.time_defects);

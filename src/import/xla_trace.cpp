@@ -29,7 +29,8 @@ class XlaTrace {
       return name == "name" || name == "hlo_op" || name == "hlo_module" || name == "tf_op" ||
              name == "correlation_id" || name == "kernel_details" || name == "memcpy_details";
     };
-    read_chrome_trace(source_, wanted, [this](ChromeEvent& event) { take(event); });
+    const ChromeTrace events = read_chrome_trace(source_, wanted, [this](ChromeEvent& event) { take(event); });
+    if (events.stayed_open) profile_.notes.emplace_back(kStayedOpen);
     ProcessTrace& trace = profile_.trace;
     if (trace.kernels.empty() && trace.copies.empty()) {
       source_.fail("a trace of JAX or TensorFlow without GPU streams (\"/device:GPU:0\"): nothing to read");

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "import/byte_source.hpp"
+#include "import/chrome_events.hpp"
 #include "import/roofs.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"
@@ -108,6 +111,23 @@ TEST(Kineto, OldSpellingsAreUnderstood) {
     "dur": 3, "args": {"external id": 1, "device": 0, "stream": 7, "blocks per SM": "inf", "grid": [1,1,1],
     "block": [32,1,1]}}])");
   EXPECT_EQ(report_of_file(file.path()).points.size(), 1U);
+}
+
+/// Chrome's format permits an array of events without its end, which is said; nothing else may be missing.
+TEST(Kineto, AnArrayOfEventsMayHaveNoEnd) {
+  const std::string events = kStep, whole = "[" + events + "]";
+  const auto notes_on_end = [](const std::string& text) {
+    const ImportedProfile profile = import_text("trace.json", text);
+    EXPECT_EQ(profile.trace.kernels.size(), 2U);
+    return std::ranges::count(profile.notes, kStayedOpen);
+  };
+  EXPECT_EQ(notes_on_end(whole), 0);
+  for (const char* end : {"", "\n", ",", ",\n\n ", " , "}) EXPECT_EQ(notes_on_end("[" + events + end), 1) << end;
+  EXPECT_EQ(notes_on_end("[1, -2.5 ,NaN, \"a],\", " + events), 1) << "what is no event is left out";
+  for (const std::string& text : {"[" + events.substr(0, events.size() - 1), "[" + events + ",,", "[" + events + ", {",
+                                  "[" + events + ", \"ph", "[" + events + "}", std::string("["), std::string("[,"),
+                                  "{\"traceEvents\": [" + events, "{\"traceEvents\": [" + events + "]"})
+    EXPECT_THAT(refusal_of("a.json", text), HasSubstr("JSON")) << text.substr(text.size() - 3);
 }
 
 TEST(Kineto, HostileFilesAreRefusedWithTheirPlace) {
