@@ -115,8 +115,8 @@ std::string time_above_roofs(const Report& report) {
   std::vector<std::string> parts;
   for (const WallShare& share : rest) parts.push_back(fmt::format("{} {}", budget->text(share), name_of(share.part)));
   const std::size_t gpus = budgets(report).size();
-  return fmt::format("The other {}{}: {}.", budget->text(budget->steps - budget->steps_of(stated)),
-                     gpus > 1 ? fmt::format(" of {} on {} GPUs together", budget->text(budget->steps), gpus) : "",
+  return fmt::format("The other {} of {}{}: {}.", budget->text(budget->steps - budget->steps_of(stated)),
+                     budget->text(budget->steps), gpus > 1 ? fmt::format(" on {} GPUs together", gpus) : "",
                      fmt::join(parts, "; "));
 }
 

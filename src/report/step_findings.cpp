@@ -160,7 +160,9 @@ std::string between_first(const Report& report, const Hotspot* first) {
   const double in_steps = shortening.of_s > 0 ? shortening.seconds / shortening.of_s : 0;
   const WorkBetweenSteps& work = *steps->between;
   if (in_steps * (1 - work.share) >= work.share) return {};
-  return fmt::format("First: {} {}", between_text(work), work.action);
+  return fmt::format("First: {} between steps ({}). At most {}, {} of the loop. {}",
+                     capitalised(std::string(name_of(work.work))), clean_line(work.line), duration(work.seconds),
+                     percent(work.share), work.action);
 }
 
 }  // namespace
