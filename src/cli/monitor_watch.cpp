@@ -141,10 +141,7 @@ std::vector<Watched> watched_devices(const MonitoredDevices& request) {
                         "see: roofline devices");
     }
   }
-  if (request.every_gpu && gpus.empty()) {
-    const bool says_so = no_gpu.find("--device cpu") != std::string::npos;
-    throw DeviceError(no_gpu, says_so ? "" : "watch the CPU with --device cpu");
-  }
+  if (request.every_gpu && gpus.empty()) throw DeviceError(no_gpu, "watch the CPU with --device cpu");
   if (request.all() && gpus.empty()) warn(no_gpu);
   if (cpu) devices.push_back(std::move(*cpu));
   return devices;
