@@ -115,10 +115,9 @@ struct HostWork {
   bool open = false;  ///< the thread's latest sample belongs to the last span
 
   void add(const HostSample& sample) {
-    const auto length = static_cast<std::uint64_t>(static_cast<double>(sample.seconds) * 1e9);
-    const std::uint64_t begin = sample.time - std::min(sample.time, length);
-    if (!open) spans.push_back({begin, begin});
-    spans.back().end = sample.time;
+    const Span span = span_of(sample);
+    if (!open) spans.push_back(span);
+    spans.back().end = span.end;
     open = true;
   }
 };

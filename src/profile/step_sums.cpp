@@ -26,8 +26,7 @@ std::vector<Span> compiling_spans(const HostSamples& samples, std::int64_t pid) 
     if (sample.stack < 0 || !compiles[static_cast<std::size_t>(sample.stack)]) continue;
     const HostThread& thread = samples.threads[static_cast<std::size_t>(sample.thread)];
     if (thread.pid != pid || (!thread.main && sample.state != ThreadState::running)) continue;
-    const auto length = static_cast<std::uint64_t>(static_cast<double>(sample.seconds) * 1e9);
-    spans.push_back({sample.time - std::min(length, sample.time), sample.time});
+    spans.push_back(span_of(sample));
   }
   return spans;
 }

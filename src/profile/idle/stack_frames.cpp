@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "profile/idle/frame_kinds.hpp"
 #include "profile/symbols.hpp"
 #include "sample/function_roles.hpp"
@@ -45,6 +47,11 @@ std::string HostPlace::text() const {
   const std::string_view name = last_path_part(file);
   if (line > 0) return fmt::format("{}:{} {}", name, line, function);
   return name.empty() ? function : fmt::format("{} {}", name, function);
+}
+
+Span span_of(const HostSample& sample) {
+  const auto length = static_cast<std::uint64_t>(static_cast<double>(sample.seconds) * 1e9);
+  return {sample.time - std::min(sample.time, length), sample.time};
 }
 
 StackView::StackView(const HostSamples& samples, int stack) : samples_(samples) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "profile/cause_detail.hpp"
+#include "profile/intervals.hpp"
 #include "sample/host_samples.hpp"
 
 namespace roofline {
@@ -19,6 +20,9 @@ struct HostPlace {
   bool known() const { return !function.empty() || !file.empty(); }
   std::string text() const;  ///< "data.py:31 load_batch"; empty if unknown
 };
+
+/// The interval that a sample stands for.
+Span span_of(const HostSample& sample);
 
 /// The stack of a sample, innermost frame first; may be empty.
 class StackView {

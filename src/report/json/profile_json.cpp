@@ -115,9 +115,8 @@ static void members(auto& io, WorkBetweenSteps& work) {
   io("times", work.times);
   io.text("line", work.line);
   io.text("action", work.action);
-  BetweenWork kind = work.work == BetweenWork::launched && !work.action.empty() ? BetweenWork::saving : work.work;
-  io.since("work", kind);
-  work.work = kind;
+  if (!work.action.empty() && work.work == BetweenWork::launched) work.work = BetweenWork::saving;
+  io.since("work", work.work);
 }
 
 static void members(auto& io, Steps& steps) {
