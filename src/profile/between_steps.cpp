@@ -98,11 +98,13 @@ BetweenWork host_work(const StackView& stack) {
 }
 
 SavingCause cause_of(BetweenWork work) {
+  if (work == BetweenWork::computing) return SavingCause::host_python;
   if (work == BetweenWork::saving) return SavingCause::host_native;
   return work == BetweenWork::compiling ? SavingCause::recompilation : SavingCause::data_loading;
 }
 
 CauseDetail detail_of(BetweenWork work, const StackView& stack) {
+  if (work == BetweenWork::computing) return CauseDetail::none;
   if (work == BetweenWork::saving) return CauseDetail::saved_state;
   return work == BetweenWork::compiling ? stack.compiler() : CauseDetail::workers_started;
 }
@@ -112,7 +114,8 @@ struct HostWork {
   std::vector<Span> spans;  ///< in order, disjoint
   std::map<std::string, double> lines;
   std::map<CauseDetail, double> details;
-  bool open = false;  ///< the thread's latest sample belongs to the last span
+  double all_s = 0, for_gpu_s = 0;  ///< of samples; launches, or waits for the GPU
+  bool open = false;                ///< the thread's latest sample belongs to the last span
 
   void add(const HostSample& sample) {
     const Span span = span_of(sample);
@@ -122,15 +125,80 @@ struct HostWork {
   }
 };
 
+/// Times of a program, without the profiler's.
+struct ProgramTimes {
+  std::vector<Span> all;
+  std::vector<Span> loop;     ///< recorded, from the first step to the last
+  std::vector<Span> steady;   ///< steps, of which it is known what they lose
+  std::vector<Span> outside;  ///< `all` without them
+  std::uint64_t first_step = 0, loop_end = 0;
+  double step_s = 0;
+};
+
+/// The functions that run the steps of a Python program, and which of their lines do something else, such as an
+/// evaluation on the host.
+class LinesOfLoop {
+ public:
+  explicit LinesOfLoop(const ProgramTimes& times) : times_(times) {}
+
+  void add(const HostSample& sample, const StackView& stack) {
+    const bool in_step = span_at(times_.steady, sample.time) < times_.steady.size();
+    if (!in_step && span_at(times_.loop, sample.time) == times_.loop.size()) return;
+    const auto length = static_cast<double>(sample.seconds);
+    if (in_step) in_steps_s_ += length;
+    const auto [of_stack, is_new] = stacks_.try_emplace(sample.stack);
+    if (is_new) {
+      for (const HostPlace& place : stack.python_places()) {
+        of_stack->second.emplace_back(&lines_[place.text()], &functions_[function_at(place)]);
+      }
+    }
+    for (const auto& [line, most] : of_stack->second) {
+      (in_step ? line->in_steps_s : line->outside_s) += length;
+      if (in_step) *most = std::max(*most, line->in_steps_s);
+    }
+  }
+
+  /// The outermost such line; empty: the stack has none.
+  std::string besides_steps(const StackView& stack) const {
+    constexpr double kRunsSteps = 0.5, kOfSteps = 0.2;
+    const std::vector<HostPlace> places = stack.python_places();
+    for (auto place = places.rbegin(); place != places.rend(); ++place) {
+      const auto function = functions_.find(function_at(*place));
+      if (function == functions_.end() || function->second < kRunsSteps * in_steps_s_) continue;
+      const std::string text = place->text();
+      const auto line = lines_.find(text);
+      if (line == lines_.end()) return text;
+      const double seen = line->second.in_steps_s + line->second.outside_s;
+      if (line->second.in_steps_s < kOfSteps * seen) return text;
+    }
+    return {};
+  }
+
+ private:
+  struct OfLine {
+    double in_steps_s = 0, outside_s = 0;
+  };
+  const ProgramTimes& times_;
+  double in_steps_s_ = 0;
+  std::map<std::string, OfLine> lines_;
+  std::map<std::string, double> functions_;  ///< seconds in steps, of the line with most
+  std::map<int, std::vector<std::pair<OfLine*, double*>>> stacks_;
+};
+
 /// What a stack says.
 struct SeenWork {
   BetweenWork work = BetweenWork::launched;
-  std::string function, line;
+  std::string function, line;  ///< `function`: what distinguishes this work from other work of its kind
   CauseDetail detail = CauseDetail::none;
-  bool awaits_queue = false;
+  bool awaits_queue = false, dispatches = false;
 
-  explicit SeenWork(const StackView& stack) : work(host_work(stack)), awaits_queue(stack.awaits_queue()) {
-    if (work == BetweenWork::launched) return;
+  SeenWork(const StackView& stack, const LinesOfLoop& loop)
+      : work(host_work(stack)), awaits_queue(stack.awaits_queue()), dispatches(stack.dispatches()) {
+    if (work == BetweenWork::launched) {
+      function = loop.besides_steps(stack);
+      if (function.empty()) return;
+      work = BetweenWork::computing;
+    }
     const HostPlace place = stack.place();
     if (work == BetweenWork::compiling) function = function_at(place);
     line = place.text();
@@ -156,24 +224,17 @@ class HostWorks {
     if (seen.work == BetweenWork::launched) return;
     HostWork& work = works_[key];
     work.add(sample);
-    work.lines[seen.line] += static_cast<double>(sample.seconds);
-    work.details[seen.detail] += static_cast<double>(sample.seconds);
+    const auto length = static_cast<double>(sample.seconds);
+    work.lines[seen.line] += length;
+    work.details[seen.detail] += length;
+    work.all_s += length;
+    if (seen.dispatches || sample.state == ThreadState::gpu) work.for_gpu_s += length;
   }
 
   const std::map<Key, HostWork>& all() const { return works_; }
 
  private:
   std::map<Key, HostWork> works_;
-};
-
-/// Times of a program, without the profiler's.
-struct ProgramTimes {
-  std::vector<Span> all;
-  std::vector<Span> loop;     ///< recorded, from the first step to the last
-  std::vector<Span> steady;   ///< steps, of which it is known what they lose
-  std::vector<Span> outside;  ///< `all` without them
-  std::uint64_t first_step = 0, loop_end = 0;
-  double step_s = 0;
 };
 
 /// True if the GPU goes on with its steps during most of such work that was recorded.
@@ -221,19 +282,7 @@ std::set<std::int64_t> launching_threads(const ProcessTrace& trace) {
   return threads;
 }
 
-/// Checkpoints, compilation and starts of workers, which keep a thread from launching.
-std::optional<WorkBetweenSteps> host_work_between(const Recording& recording, const FoundSteps& found,
-                                                  const HostSamples& samples, double step_s) {
-  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(found.process)];
-  const std::set<std::int64_t> launching = launching_threads(trace);
-  std::map<int, HostWorks> threads;
-  std::map<int, SeenWork> stacks;
-  for (const HostSample& sample : samples.samples) {
-    const HostThread& thread = samples.threads[static_cast<std::size_t>(sample.thread)];
-    if (thread.pid != trace.process.pid || !launching.contains(thread.tid)) continue;
-    const auto [seen, is_new] = stacks.try_emplace(sample.stack, StackView(samples, sample.stack));
-    threads[sample.thread].add(sample, seen->second);
-  }
+ProgramTimes times_of(const Recording& recording, const FoundSteps& found, double step_s) {
   ProgramTimes times;
   times.all = uncovered({{recording.start, recording.end}}, covered(counting_spans(recording, found.process)));
   const Span loop = {found.all.front().span.start, found.all.back().span.end};
@@ -243,7 +292,31 @@ std::optional<WorkBetweenSteps> host_work_between(const Recording& recording, co
   times.first_step = loop.start;
   times.loop_end = loop.end;
   times.step_s = step_s;
+  return times;
+}
+
+/// What keeps a thread from launching: checkpoints, compilation, starts of workers, and other code of the program.
+std::optional<WorkBetweenSteps> host_work_between(const Recording& recording, const FoundSteps& found,
+                                                  const HostSamples& samples, double step_s) {
+  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(found.process)];
+  const std::set<std::int64_t> launching = launching_threads(trace);
+  const ProgramTimes times = times_of(recording, found, step_s);
+  std::vector<const HostSample*> of_threads;
+  LinesOfLoop loop(times);
+  for (const HostSample& sample : samples.samples) {
+    const HostThread& thread = samples.threads[static_cast<std::size_t>(sample.thread)];
+    if (thread.pid != trace.process.pid || !launching.contains(thread.tid)) continue;
+    of_threads.push_back(&sample);
+    loop.add(sample, StackView(samples, sample.stack));
+  }
+  std::map<int, HostWorks> threads;
+  std::map<int, SeenWork> stacks;
+  for (const HostSample* sample : of_threads) {
+    const auto [seen, is_new] = stacks.try_emplace(sample->stack, StackView(samples, sample->stack), loop);
+    threads[sample->thread].add(*sample, seen->second);
+  }
   constexpr double kSameCheckpoint = 0.1;  // seconds between parts of one
+  constexpr double kMostlyForGpu = 0.5;
   std::optional<WorkBetweenSteps> most;
   for (const auto& [thread, works] : threads) {
     for (const auto& [key, of] : works.all()) {
@@ -251,9 +324,11 @@ std::optional<WorkBetweenSteps> host_work_between(const Recording& recording, co
       if (is_beside_steps(of.spans, times)) continue;
       WorkBetweenSteps work = recurring(of.spans, times, kind == BetweenWork::saving ? kSameCheckpoint : 0);
       if (work.times == 0 || (most && work.seconds <= most->seconds)) continue;
-      work.work = kind;
       work.line = key_of_largest(of.lines);
-      work.action = action_against(cause_of(kind), framework_of(recording), key_of_largest(of.details));
+      if (kind != BetweenWork::computing || of.for_gpu_s < kMostlyForGpu * of.all_s) {
+        work.work = kind;
+        work.action = action_against(cause_of(kind), framework_of(recording), key_of_largest(of.details));
+      }
       most = work;
     }
   }

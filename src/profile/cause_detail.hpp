@@ -25,6 +25,7 @@ enum class CauseDetail : std::uint8_t {
   cpu_tensors,          ///< host_native: PyTorch's own arithmetic on the CPU
   made_on_host,         ///< host_native: a model's forward creates tensors on the host, which are then copied
   host_random,          ///< host_native: random numbers are drawn on the host
+  host_picks,           ///< host_python: items are picked one by one from a Python collection
   host_results,         ///< host_python, host_native: computes with values that it has read back
   decompression,        ///< data_loading: the launching thread decompresses what it reads
   mixed_precision,      ///< double_precision: an operation of single and double precision makes its result double

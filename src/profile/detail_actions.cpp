@@ -98,6 +98,13 @@ constexpr ActionRow<CauseDetail> kDetailRows[] = {
      {"GPU idle: the host draws random numbers", "Draw them on the GPU (cuRAND), or in advance on another thread.",
       "Draw them on the GPU: torch.randn(…, device=\"cuda\"), torch.rand, torch.bernoulli.",
       "Draw them inside the jitted step: jax.random.", "Draw them on the GPU: cupy.random."}},
+    {CauseDetail::host_picks,
+     {"GPU idle: the host picks items at random, one by one, from a Python collection",
+      "Keep the items in one array, and take a batch of it by one array of random indices.",
+      "Keep the items in tensors (on the GPU, if they fit), one per field, and take a batch by one tensor of random "
+      "indices: torch.randint, index_select.",
+      "Keep the items in one device array, and index it with jax.random.randint inside the jitted step.",
+      "Keep the items in one cupy array, and take a batch by one array of indices: cupy.random.randint."}},
     {CauseDetail::host_results,
      {"GPU idle: the host computes with results that it reads back",
       "Do this on the GPU, in the same stream; else do it less often.",
@@ -307,7 +314,9 @@ constexpr ActionRow<CauseDetail> kDetailRows[] = {
       "", "", "Use cupy.cuda.Stream(non_blocking=True), and events between streams."}},
     {CauseDetail::own_grid,
      {"Grids are smaller than the GPU",
-      "Launch enough blocks to fill the GPU: less work per block, or a second dimension of the grid.", "", "", ""}},
+      "Launch enough blocks to fill the GPU: less work per block, a second dimension of the grid, or its long loop "
+      "divided among blocks whose results a second kernel combines (split-K, flash-decoding).",
+      "", "", ""}},
     {CauseDetail::cpu_collective,
      {"GPU idle: a collective runs on the CPU", "Use NCCL for data on GPUs.",
       "Use the NCCL group for CUDA tensors: no group of the gloo backend (or one of \"cpu:gloo,cuda:nccl\") and no "

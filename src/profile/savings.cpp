@@ -211,8 +211,9 @@ class SavingFinder {
     return decides == advice.end() ? nullptr : &*decides;
   }
 
-  /// Kernels with uncoalesced accesses, where these are a good part of what L2 delivers: a product that fetches its
-  /// matrices by the tensor memory accelerator still loads a factor of four bytes by itself.
+  /// Kernels with uncoalesced accesses, where these are a good part of what L2 delivers: sectors that L1 has already do
+  /// not come from there, and a product that fetches its matrices by the tensor memory accelerator still loads a factor
+  /// of four bytes by itself.
   void add_traffic() {
     constexpr double kSector = 32;
     constexpr double kExcessTraffic = 2, kGoodPart = 0.1;
@@ -224,7 +225,8 @@ class SavingFinder {
       const auto from_l2 = point.counters->find("l2.bytes");
       if (!sectors || !bytes || !(*bytes > 0) || !from_l2 || !(*from_l2 > 0)) continue;
       const double excess = *sectors * kSector / *bytes;
-      const double needless = std::min(1 - 1 / excess, (*sectors * kSector - *bytes) / *from_l2);
+      const double needless =
+          std::min({1 - 1 / excess, (*sectors * kSector - *bytes) / *from_l2, 1 - *bytes / *from_l2});
       if (excess < kExcessTraffic || needless < kGoodPart) continue;
       const std::vector<Advice> advice = advice_for(point, machine_);
       const Advice* const decides = deciding(advice);

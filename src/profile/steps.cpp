@@ -70,14 +70,19 @@ void mark_counted(std::vector<Step>& steps, const Recording& recording, int proc
   }
 }
 
-/// The first steps load modules, tune and allocate: as long as they are slow they belong to the start-up.
-void drop_slow_first(std::vector<Step>& steps) {
-  constexpr double kSlow = 1.3;
+/// The first steps load modules, compile, tune and allocate: as long as they are slow they belong to the start-up. The
+/// profiler makes steps slower, but not by such a factor beside the times that it takes itself.
+void drop_slow_first(std::vector<Step>& steps, const ProcessTrace& trace) {
+  constexpr double kSlow = 1.3, kSlowBesideProfiler = 10;
   std::vector<double> lengths = steady_seconds(steps);
   if (lengths.empty()) return;
   const double usual = median(std::move(lengths));
   const std::size_t most = std::max(kFewestSteps, steps.size() / 5);
-  const auto slow = [&](const Step& step) { return !step.counted && seconds(step.span.length()) > kSlow * usual; };
+  const std::vector<Span> profiler = profiler_spans(trace);
+  const auto slow = [&](const Step& step) {
+    const double own = seconds(step.span.length() - total_length(parts_within(step.span, profiler)));
+    return own > (step.counted ? kSlowBesideProfiler : kSlow) * usual;
+  };
   const auto first = std::find_if_not(steps.begin(), steps.end(), slow);
   if (first - steps.begin() <= static_cast<std::ptrdiff_t>(most)) steps.erase(steps.begin(), first);
 }
@@ -173,7 +178,7 @@ FoundSteps steps_in(const Recording& recording, FoundSteps found, const LaunchSe
   found.all = steps_of(sequence, *segments);
   keep_recorded(found.all, recording, found.process);
   mark_counted(found.all, recording, found.process);
-  drop_slow_first(found.all);
+  drop_slow_first(found.all, recording.traces[static_cast<std::size_t>(found.process)]);
   mark_apart(found.all);
   if (!found.all.empty() && !have_kernels(found.all, recording, found.process)) {
     return without_steps(std::move(found), "the repeating part has no kernels");

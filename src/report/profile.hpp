@@ -311,10 +311,11 @@ struct SlowStep {
 };
 
 enum class BetweenWork {
-  launched,         ///< work for the GPU, such as an evaluation
-  saving,           ///< the program's state: checkpoints
-  compiling,        ///< code for the GPU
-  starting_workers  ///< processes that prepare data, until their first item
+  launched,          ///< work for the GPU, such as an evaluation
+  saving,            ///< the program's state: checkpoints
+  compiling,         ///< code for the GPU
+  starting_workers,  ///< processes that prepare data, until their first item
+  computing          ///< other code of the program, such as an evaluation on the host
 };
 std::string_view to_string(BetweenWork work);
 std::optional<BetweenWork> parse_between_work(std::string_view text);

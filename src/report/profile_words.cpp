@@ -73,7 +73,8 @@ static_assert(kSavingCauses.size() == static_cast<std::size_t>(SavingCause::unkn
 constexpr std::array<std::string_view, 3> kStepSources = {"repetition", "range", "optimizer"};
 constexpr std::array<std::string_view, kStartUpParts> kStartUp = {"before_cuda", "counting", "loading", "allocating",
                                                                   "compiling",   "gpu",      "host"};
-constexpr std::array<std::string_view, 4> kBetweenWorks = {"launched", "saving", "compiling", "starting_workers"};
+constexpr std::array<std::string_view, 5> kBetweenWorks = {"launched", "saving", "compiling", "starting_workers",
+                                                           "computing"};
 constexpr std::array<std::string_view, 2> kMemorySources = {"torch", "cuda"};
 constexpr std::array<std::string_view, 4> kLaneKinds = {"stream", "idle", "calls", "samples"};
 

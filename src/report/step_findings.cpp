@@ -130,6 +130,8 @@ std::string_view name_of(BetweenWork work) {
       return "compilation";
     case BetweenWork::starting_workers:
       return "starting worker processes";
+    case BetweenWork::computing:
+      return "other host code";
     case BetweenWork::launched:
       break;
   }

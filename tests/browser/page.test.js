@@ -575,17 +575,7 @@ describe('report.html', { skip: reason ?? false }, () => {
       assert.doesNotMatch(svg, /tabindex|class="[^"]*\bon\b/);
       const png = await downloaded(page, '#save-png');
       assert.equal(png.subarray(1, 4).toString(), 'PNG');
-      const fields = text => text.trim().split('\r\n').map(line => line.split(','));
-      const [seen, wanted] = [fields(String(await downloaded(page, '#save-csv'))), fields(session.text('h200.csv'))];
-      assert.deepEqual(seen[0], wanted[0]);
-      assert.equal(seen.length, wanted.length);
-      for (const [i, line] of wanted.entries()) {
-        for (const [k, field] of line.entries()) {
-          const [a, b] = [Number(seen[i][k]), Number(field)];
-          if (field === '' || Number.isNaN(b)) assert.equal(seen[i][k], field, `${wanted[0][k]} of row ${i}`);
-          else assert.ok(Math.abs(a - b) <= 1e-12 * Math.abs(b), `${wanted[0][k]} of row ${i}: ${seen[i][k]}, ${field}`);
-        }
-      }
+      assert.equal(String(await downloaded(page, '#save-csv')), session.text('h200.csv'));
     });
   });
 

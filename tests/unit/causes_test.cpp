@@ -825,6 +825,55 @@ TEST_F(Causes, ProductsOfWhichTheLastPositionIsUsed) {
     }
 }
 
+/// Results whose memory is freed before what follows can have read them, however the program's text looks.
+TEST_F(Causes, ProductsWhoseResultsAreFreedUnread) {
+  enum class After : std::uint8_t { few, whole, nothing, next_step, conversion };
+  Ceiling l2;
+  l2.name = "l2.read";
+  l2.value = 5e12;
+  Machine machine;
+  machine.ceilings.push_back(l2);
+  for (const After after : {After::few, After::whole, After::nothing, After::next_step, After::conversion}) {
+    program_ = SimulatedProgram();
+    const spool::Id at = line(40), at_convert = line(42);
+    const spool::Id body = kernel(kGemm, line(30)), head = kernel(kGemm, at), take = kernel("gather", line(41), 1),
+                    convert = kernel("direct_copy_kernel_cuda", at_convert), sum = kernel("reduce_kernel", line(43));
+    spool::Allocation block = {};
+    block.pool = spool::MemoryPool::torch;
+    const auto change = [&](spool::MemoryEvent event, std::uint64_t address, std::uint64_t bytes, spool::Id place) {
+      block.time = program_.now();
+      block.address = address;
+      block.bytes = bytes;
+      block.place = place;
+      block.event = event;
+      program_.spool().add(spool::Type::allocation, block);
+    };
+    constexpr std::uint64_t kResult = 4'000'000'000;
+    steps(20, [&](int step) {
+      const std::uint64_t address = after == After::next_step ? 1 + step % 2 : 1;
+      program_.launch(body, kMillis);
+      change(spool::MemoryEvent::allocated, address, kResult, at);
+      program_.launch(head, 2 * kMillis);
+      if (after == After::conversion) {
+        change(spool::MemoryEvent::allocated, 3, 2 * kResult, at_convert);
+        program_.launch(convert, kMillis);
+      }
+      if (after == After::next_step && step > 0) change(spool::MemoryEvent::freed, 3 - address, kResult, at);
+      if (after == After::nothing) change(spool::MemoryEvent::freed, address, kResult, at);
+      program_.launch(after == After::whole ? sum : take, after == After::whole ? kMillis : 3 * kMicros);
+      if (after == After::conversion) change(spool::MemoryEvent::freed, 3, 2 * kResult, at);
+      if (after != After::next_step && after != After::nothing) change(spool::MemoryEvent::freed, address, kResult, at);
+    });
+    const std::vector<Saving> found = causes(machine);
+    const bool fault = after == After::few || after == After::conversion;
+    ASSERT_EQ(found.size(), fault ? 1U : 0U) << static_cast<int>(after);
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].cause, SavingCause::unused_results);
+    EXPECT_EQ(found[0].line, "train.py:40 step");
+    EXPECT_NEAR(found[0].seconds, 20 * (after == After::few ? 2e-3 : 3e-3), 1e-3);
+  }
+}
+
 /// Where bytes are known, they decide: the kernel after the sort has many threads in both cases.
 TEST_F(Causes, SortsOfWhichASliceIsUsed) {
   constexpr const char* kSort =
@@ -1199,6 +1248,21 @@ TEST_F(Causes, SmallGridsSideBySideFillTheGpu) {
     program_.spool().launch(some, program_.now(), program_.now() + 2 * kMicros, start + 50, start + kMillis, 0, 8);
   });
   EXPECT_TRUE(causes().empty());
+}
+
+/// Kernels of a graph follow each other within the resolution of the GPU's clock.
+TEST_F(Causes, SmallGridsInSequenceMayTouch) {
+  const spool::Id some = kernel("my_kernel", line(70), 8);
+  steps(10, [&](int) {
+    const std::uint64_t start = program_.launch(some, kMillis);
+    program_.spool().launch(some, program_.now(), program_.now() + 2 * kMicros, start + kMillis - 64,
+                            start + 2 * kMillis, 0, 8);
+    program_.host(2 * kMillis, ThreadState::running, -1);
+  });
+  const std::vector<Saving> found = causes();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cause, SavingCause::small_batch);
+  EXPECT_GT(found[0].seconds, 15e-3);
 }
 
 TEST_F(Causes, CountedStepsAreNotUsed) {

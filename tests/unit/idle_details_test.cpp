@@ -347,6 +347,22 @@ TEST_F(IdleDetails, AModelThatMakesTensorsOnTheHostLoadsNoData) {
   }
 }
 
+/// A batch of a replay buffer, picked from a list, and noise that is drawn.
+TEST_F(IdleDetails, ItemsThatPythonPicksAtRandom) {
+  for (const char* function : {"Random.sample", "Random.choices", "Random.gauss"}) {
+    restart();
+    const int picking = stack({SampleFrames::library("random.py", function)});
+    steps(10, [&](int) {
+      program_.host(20 * kMs, ThreadState::running, picking);
+      program_.launch(kernel_, 300 * kUs);
+    });
+    const Largest found = largest();
+    const bool picks = std::string_view(function) != "Random.gauss";
+    EXPECT_EQ(found.part.cause, picks ? SavingCause::host_python : SavingCause::host_native) << function;
+    EXPECT_EQ(found.part.detail, picks ? CauseDetail::host_picks : CauseDetail::host_random) << function;
+  }
+}
+
 TEST_F(IdleDetails, PyTorchThatComputesOnTheCpu) {
   const std::vector<std::pair<std::vector<HostFrame>, CauseDetail>> stacks = {
       {{SampleFrames::native("libtorch_cpu.so", "at::(anonymous namespace)::wrapper_CPU_mul__Tensor(at::Tensor&)")},

@@ -363,6 +363,50 @@ TEST_F(StepsTest, WorkOfTheHostBeforeEachRoundIsWorkBetweenSteps) {
   }
 }
 
+/// Of the loop's function one line runs the steps, another one an evaluation on the host; only the first steps are
+/// recorded.
+TEST_F(StepsTest, OtherCodeOfTheHostBetweenRoundsIsWorkBetweenSteps) {
+  struct Case {
+    std::string name;
+    int line = 55;  ///< of the loop's function, in each pause
+    bool for_gpu = false, beside = false, found = false;
+  };
+  for (const Case& one :
+       {Case{.name = "evaluates", .found = true}, Case{.name = "the steps' line", .line = 30},
+        Case{.name = "launches", .for_gpu = true, .found = true}, Case{.name = "beside steps", .beside = true}}) {
+    SCOPED_TRACE(one.name);
+    traces_.clear();
+    FakeProgram program;
+    HostSamplesBuilder samples(200);
+    const int thread = samples.thread(100, 100);
+    std::uint64_t at = program.now();
+    const HostFrame evaluate = HostSamplesBuilder::own("metrics.py", 12, "distance");
+    const auto sample_until = [&](std::uint64_t end, bool pause) {
+      const HostFrame caller = HostSamplesBuilder::own("train.py", pause ? one.line : 30, "fit");
+      const int stack = samples.stack(pause ? std::vector{evaluate, caller} : std::vector{caller});
+      while (at < end)
+        samples.sample(thread, at += 5 * kMillisecond, pause && one.for_gpu ? ThreadState::gpu : ThreadState::running,
+                       stack);
+    };
+    program.repeat(80, [&](int) { program.forward_and_backward().update().wait(5000); });
+    if (one.beside) sample_until(at + 200 * kMillisecond, true);
+    sample_until(program.now(), false);
+    for (int round = 0; round < 5; ++round) {
+      sample_until(at + 100 * kMillisecond, true);
+      sample_until(at + 200 * kMillisecond, false);
+    }
+    program.wait((at - program.now()) / kMicrosecond);
+    const Steps steps = sums_of(steps_of(program), samples.take()).value();
+    ASSERT_EQ(steps.between.has_value(), one.found);
+    if (!one.found) continue;
+    EXPECT_EQ(steps.between->work, one.for_gpu ? BetweenWork::launched : BetweenWork::computing);
+    EXPECT_EQ(steps.between->action.empty(), one.for_gpu);
+    EXPECT_THAT(steps.between->line, HasSubstr("metrics.py:12"));
+    EXPECT_EQ(steps.between->times, 4) << "up to the last one";
+    EXPECT_NEAR(steps.between->seconds, 4 * 0.1, 0.01);
+  }
+}
+
 TEST_F(StepsTest, AGraphIsOneLaunch) {
   FakeProgram program;
   program.repeat(30, [&](int) { program.graph(100).wait(10); });
@@ -710,6 +754,23 @@ TEST_F(StepsTest, WhereInstructionsWereSampledAllTheTimeTheseAreTaken) {
   }
 }
 
+/// The first of them compiles its kernels, while instructions are sampled.
+TEST_F(StepsTest, AFirstStepThatCompilesWhileInstructionsAreSampledIsOfTheStartUp) {
+  FakeProgram program;
+  const std::uint64_t start = program.now();
+  program.repeat(60, [&](int step) {
+    program.copy(30).forward_and_backward().wait(step == 1 ? 900'000 : 0).update();
+    if (step == 19) {
+      program.spool().add(spool::Type::instruction_phase,
+                          spool::InstructionPhase{start, program.now(), 1000, 0, 0, 0, 4096});
+    }
+  });
+  const FoundSteps found = steps_of(program);
+  ASSERT_FALSE(found.all.empty());
+  EXPECT_GT(found.all.front().span.start, 900 * kMillisecond);
+  EXPECT_NEAR(static_cast<double>(found.all.size() - found.steady().size()), 19, 2) << "the others count as disturbed";
+}
+
 TEST_F(StepsTest, WhereAllAreCountedThereAreNone) {
   FakeProgram program;
   program.repeat(40, [&](int) { program.run("conv", 100, spool::kCounted).run("norm", 20); });
@@ -948,8 +1009,6 @@ TEST_F(StepsTest, MarksOfAHostThatRunsAheadAreNoSteps) {
   EXPECT_EQ(one_by_one.untouched_s, 15.75e-3);
 }
 
-// A program of random launches, copies, waits and calls, which may have steps or not: what the parts of the bar have is
-// all that there is to save.
 TEST_F(StepsTest, CodeThatIsCompiledLateIsASingleEventAndInSeveralStepsIsNot) {
   for (const int compilations : {2, 3}) {
     traces_.clear();
@@ -978,6 +1037,32 @@ TEST_F(StepsTest, CodeThatIsCompiledLateIsASingleEventAndInSeveralStepsIsNot) {
   }
 }
 
+/// Sectors that are fetched several times come from L2 each time, or from L1.
+TEST_F(StepsTest, SectorsThatL1HasAlreadyAreNoTrafficOfL2) {
+  for (const double from_l2 : {2.4e6, 0.62e6}) {
+    traces_.clear();
+    FakeProgram program;
+    program.repeat(120, [&](int) { program.run("a", 40).run("b", 10).copy(5); });
+    program.spool().counts(program.kind("a"), {{"dram.read_bytes", 6e5},
+                                               {"dram.write_bytes", 1e5},
+                                               {"l2.bytes", from_l2},
+                                               {"global.load_sectors", 75'000},
+                                               {"global.load_bytes", 600'000},
+                                               {"global.store_sectors", 0},
+                                               {"global.store_bytes", 0}});
+    const FoundSteps found = steps_of(program);
+    const std::optional<Steps> steps = sums_of(found);
+    ASSERT_TRUE(steps);
+    const std::vector<Saving> savings =
+        savings_of_steps(found, *steps, [](const std::vector<Span>&) { return std::vector<IdlePart>(); });
+    const bool traffic = std::any_of(savings.begin(), savings.end(),
+                                     [](const Saving& saving) { return saving.kind == SavingKind::traffic; });
+    EXPECT_EQ(traffic, from_l2 > 2e6);
+  }
+}
+
+// A program of random launches, copies, waits and calls, which may have steps or not: what the parts of the bar have is
+// all that there is to save.
 TEST_F(StepsTest, SavingsKeepWithinTheirPartsOnAnyTimeline) {
   constexpr int kCases = 1500;
   int with_steps = 0;

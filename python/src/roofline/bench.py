@@ -60,7 +60,9 @@ class Bench:
             text += f" [{duration(self.ci95[0])}, {duration(self.ci95[1])}]"
         else:
             text += ", no interval"
-        text += f", {len(self.samples_s)} samples of {self.calls_per_sample} calls"
+        text += f", {len(self.samples_s)} samples"
+        if self.calls_per_sample > 1:
+            text += f" of {self.calls_per_sample} calls"
         if self.flops_per_s:
             text += f", {self.flops_per_s / 1e9:.4g} GFLOP/s"
         if self.bytes_per_s:

@@ -57,11 +57,18 @@ using IsFaulty = std::function<bool(const StepActivity&)>;
 FaultyKernels faulty_kernels(const CauseInputs& inputs, const IsFaulty& is_faulty);
 std::map<std::string, FaultyKernels> faulty_kernels_by_line(const CauseInputs& inputs, const IsFaulty& is_faulty);
 
+/// The cause of all these kernels at the line that has most of them; `saved`: of their time. None if they take little.
+std::vector<FoundCause> found_if_large(const FaultyKernels& kernels, const CauseInputs& inputs, SavingCause cause,
+                                       double saved, const char* noun, CauseDetail detail = CauseDetail::none);
+
 /// A row; null if it is none of them.
 const Point* point_of_row(const std::vector<Point>& points, int row);
 
 /// What a row's launch moves at that level, as counted or modelled; zeros: unknown.
 Traffic traffic_of_row(const std::vector<Point>& points, int row, Level level);
+
+/// Bytes of a row's launch that pass the caches of the SMs, or main memory; 0: unknown.
+double bytes_of_row(const std::vector<Point>& points, int row);
 
 /// The part of a row's time above its roof; `unknown` without a roof, or above it.
 double lost_share(const std::vector<Point>& points, int row, double unknown);
@@ -114,11 +121,12 @@ std::vector<FoundCause> find_sparse_builds(const CauseInputs& inputs);
 std::vector<FoundCause> find_full_sorts(const CauseInputs& inputs);
 /// Lines that sort data of one size several times per step. Whether the keys are the same is not known.
 std::vector<FoundCause> find_repeated_sorts(const CauseInputs& inputs);
-/// Products followed by a line that takes the last position of their result, by a kernel that moves little of it. Only
-/// for programs whose source text is known.
-std::vector<FoundCause> find_unused_results(const CauseInputs& inputs);
 std::vector<FoundCause> find_one_hot_products(const CauseInputs& inputs);
 std::vector<FoundCause> find_unfavourable_transforms(const CauseInputs& inputs);
+// unused_results.cpp
+/// Products followed by a line that takes the last position of their result, by a kernel that moves little of it, and
+/// products whose result is freed before the kernels after them can have read much of it.
+std::vector<FoundCause> find_unused_results(const CauseInputs& inputs);
 // compiled_loops.cpp
 std::vector<FoundCause> find_compiled_loops(const CauseInputs& inputs);
 // padding.cpp

@@ -53,6 +53,14 @@ Traffic traffic_of_row(const std::vector<Point>& points, int row, Level level) {
   return found == point->work.bytes.end() ? Traffic() : found->second;
 }
 
+double bytes_of_row(const std::vector<Point>& points, int row) {
+  for (const Level level : {Level::l2, Level::hbm}) {
+    const double bytes = traffic_of_row(points, row, level).total();
+    if (bytes > 0) return bytes;
+  }
+  return 0;
+}
+
 const Point* point_of_row(const std::vector<Point>& points, int row) {
   return row < 0 || static_cast<std::size_t>(row) >= points.size() ? nullptr : &points[static_cast<std::size_t>(row)];
 }
@@ -78,6 +86,17 @@ bool is_near_text(const CauseInputs& inputs, const StepActivity& kernel,
     if (contains_any(source_line(inputs, kernel, -before), texts)) return true;
   }
   return false;
+}
+
+std::vector<FoundCause> found_if_large(const FaultyKernels& kernels, const CauseInputs& inputs, SavingCause cause,
+                                       double saved, const char* noun, CauseDetail detail) {
+  constexpr double kLeastShare = 0.1;  // of the kernel time
+  if (kernels.sum.count == 0 || kernels.sum.seconds < kLeastShare * inputs.steps.kernel_s) return {};
+  FoundCause found = kernels.cause(cause, inputs, detail);
+  found.saving.seconds *= saved;
+  found.saving.what = what_is_lost(cause, detail);
+  found.saving.evidence = kernels.amount(inputs.steps, noun);
+  return {std::move(found)};
 }
 
 std::map<std::string, FaultyKernels> faulty_kernels_by_line(const CauseInputs& inputs, const IsFaulty& is_faulty) {

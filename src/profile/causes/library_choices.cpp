@@ -17,24 +17,11 @@
 namespace roofline {
 namespace {
 
-constexpr double kLeastShare = 0.1;  // of the kernel time
-
 std::int64_t threads_of(const spool::Kind& kind) {
   std::int64_t threads = 1;
   for (const std::uint32_t extent : kind.grid) threads *= std::max<std::uint32_t>(extent, 1);
   for (const std::uint32_t extent : kind.block) threads *= std::max<std::uint32_t>(extent, 1);
   return threads;
-}
-
-/// The cause of all these kernels at the line that has most of them; `saved`: of their time.
-std::vector<FoundCause> found_if_large(const FaultyKernels& kernels, const CauseInputs& inputs, SavingCause cause,
-                                       double saved, const char* noun, CauseDetail detail = CauseDetail::none) {
-  if (kernels.sum.count == 0 || kernels.sum.seconds < kLeastShare * inputs.steps.kernel_s) return {};
-  FoundCause found = kernels.cause(cause, inputs, detail);
-  found.saving.seconds *= saved;
-  found.saving.what = what_is_lost(cause, detail);
-  found.saving.evidence = kernels.amount(inputs.steps, noun);
-  return {std::move(found)};
 }
 
 /// The kernels of one sort, and the first kernel after it on the same device.
@@ -65,24 +52,14 @@ std::vector<Sort> sorts_of(const CauseInputs& inputs) {
   return sorts;
 }
 
-/// Bytes of a launch that pass the caches of the SMs, or main memory; 0: unknown.
-double bytes_of(const StepActivity& kernel, const std::vector<Point>& points) {
-  const Point* const point = point_of_row(points, kernel.activity->group);
-  if (point == nullptr) return 0;
-  for (const Level level : {Level::l2, Level::hbm}) {
-    const auto found = point->work.bytes.find(level);
-    if (found != point->work.bytes.end()) return found->second.total();
-  }
-  return 0;
-}
-
 /// By bytes: the kernel after the sort works on a small part of what was sorted. Using all indices of sorted pairs
 /// moves at least a tenth of the bytes of a pass of the sort. std::nullopt if they are not known.
 std::optional<bool> uses_few_bytes(const Sort& sort, const std::vector<Point>& points) {
   constexpr double kLittle = 32;
   double sorted = 0;
-  for (const StepActivity* kernel : sort.kernels) sorted = std::max(sorted, bytes_of(*kernel, points));
-  const double next = sort.next == nullptr ? 0 : bytes_of(*sort.next, points);
+  for (const StepActivity* kernel : sort.kernels)
+    sorted = std::max(sorted, bytes_of_row(points, kernel->activity->group));
+  const double next = sort.next == nullptr ? 0 : bytes_of_row(points, sort.next->activity->group);
   return sorted > 0 && next > 0 ? std::optional(next < sorted / kLittle) : std::nullopt;
 }
 
@@ -97,16 +74,6 @@ std::int64_t threads_of(const Sort& sort) {
 bool uses_few_threads(const Sort& sort) {
   constexpr std::int64_t kLittle = 64;
   return sort.next != nullptr && threads_of(sort.next->kind) <= threads_of(sort) / kLittle;
-}
-
-/// Bytes of its result that a product writes; 0: unknown.
-double result_of(const StepActivity& product, const std::vector<Point>& points) {
-  return traffic_of_row(points, product.activity->group, Level::hbm).write;
-}
-
-/// True if its line takes the last position of a sequence.
-bool takes_last(const CauseInputs& inputs, const StepActivity& kernel) {
-  return is_near_text(inputs, kernel, {"[:, -1", "[:,-1", "[..., -1, :]", "[:, [-1]", "select(1, -1)"});
 }
 
 /// The lines of products that directly follow the expansion of indices to one-hot vectors, and its own lines.
@@ -226,45 +193,6 @@ std::vector<FoundCause> find_repeated_sorts(const CauseInputs& inputs) {
           fmt::format("; {} sorts of one size in {} steps", count(line.sorts), count(std::ssize(inputs.steps.steps)));
       found.push_back(std::move(one));
     }
-  }
-  return found;
-}
-
-std::vector<FoundCause> find_unused_results(const CauseInputs& inputs) {
-  constexpr double kLargest = 32 << 20, kUsed = 0.125, kWhole = 0.5;  // bytes of a result; of it
-  if (inputs.sources == nullptr) return {};
-  FaultyKernels kernels;
-  double result = 0, used = 0;
-  double written = 0;                      // by the product that opened the present chain
-  std::vector<const StepActivity*> chain;  // a product, and kernels on all of its result
-  for (const StepActivity& entry : inputs.steps.all) {
-    if (entry.activity->what != ActivityKind::kernel) continue;
-    if (is_product(entry.symbol)) {
-      written = inputs.free(entry) ? result_of(entry, inputs.points) : 0;
-      chain.assign(written >= kLargest ? 1 : 0, &entry);
-      continue;
-    }
-    if (chain.empty()) continue;
-    const double bytes = bytes_of(entry, inputs.points);
-    if (bytes >= kWhole * written) {
-      chain.push_back(&entry);
-      continue;
-    }
-    if (bytes > 0 && bytes < kUsed * written && takes_last(inputs, entry)) {
-      for (const StepActivity* kernel : chain) {
-        if (inputs.free(*kernel)) kernels.add(inputs.steps, *kernel);
-      }
-      result += written;
-      used += bytes;
-    }
-    chain.clear();
-  }
-  if (!(result > 0)) return {};
-  std::vector<FoundCause> found = found_if_large(kernels, inputs, SavingCause::unused_results, 1 - used / result,
-                                                 "products and kernels on their whole results");
-  for (FoundCause& one : found) {
-    one.saving.evidence += fmt::format("; the kernel after them takes the last position, {} of the result's bytes",
-                                       percent(used / result));
   }
   return found;
 }

@@ -78,6 +78,7 @@ std::vector<FoundCause> find_small_grids(const CauseInputs& inputs) {
   constexpr double kTiny = 10e-6;         // seconds: of shorter kernels the launch decides
   constexpr double kOfKernelTime = 0.25;  // that such kernels take at least
   constexpr int kFraction = 2;            // of the SMs that stay idle at least: one in two
+  constexpr double kBeside = 0.1;         // of its time that a kernel may have another one beside it
   const StepActivities& steps = inputs.steps;
   // Kernels side by side share the GPU: only what runs alone leaves SMs idle.
   std::map<int, std::uint64_t> busy_until;
@@ -91,18 +92,22 @@ std::vector<FoundCause> find_small_grids(const CauseInputs& inputs) {
     const Activity& activity = *entry.activity;
     if (activity.what != ActivityKind::kernel) continue;
     std::uint64_t& until = busy_until[activity.device];
-    const bool overlaps = activity.start < until;
+    std::uint64_t beside = std::min(until, activity.end) - std::min(until, activity.start);
     until = std::max(until, activity.end);
     std::size_t next = i + 1;
     while (next < steps.all.size() && (steps.all[next].activity->what != ActivityKind::kernel ||
                                        steps.all[next].activity->device != activity.device)) {
       ++next;
     }
-    const bool overlapped = next < steps.all.size() && steps.all[next].activity->start < activity.end;
+    if (next < steps.all.size()) {
+      beside += activity.end - std::min(activity.end, std::max(activity.start, steps.all[next].activity->start));
+    }
+    // Of two kernels in sequence, the second can begin some nanoseconds before the first has ended.
+    const bool alone = static_cast<double>(beside) < kBeside * static_cast<double>(activity.end - activity.start);
     const std::uint32_t units = steps.recording.devices[static_cast<std::size_t>(activity.device)].about.sms;
     const std::int64_t blocks = entry.blocks();
-    if (overlaps || overlapped || !inputs.free(entry) || entry.seconds < kTiny || blocks == 0 ||
-        blocks * kFraction > units || is_collective(entry.symbol)) {
+    if (!alone || !inputs.free(entry) || entry.seconds < kTiny || blocks == 0 || blocks * kFraction > units ||
+        is_collective(entry.symbol)) {
       continue;
     }
     small.add(steps, entry);

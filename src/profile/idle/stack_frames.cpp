@@ -24,6 +24,10 @@ bool in_system_library(const HostFrame& frame) {
   return false;
 }
 
+bool is_of_random_module(const HostFrame& frame) {
+  return frame.python && frame.file.ends_with("/random.py") && !contains_any(frame.file, {"torch/"});
+}
+
 bool has_name(const HostFrame& frame) { return !frame.function.empty() && frame.function != "[unknown]"; }
 
 /// Value of a frame as an explanation: the program's line, then a line of Python, then a library function.
@@ -231,10 +235,18 @@ bool StackView::gathers_rows() const {
   });
 }
 
+bool StackView::picks_items() const {
+  return any([](const HostFrame& of) {
+    const std::string_view function = plain_function(of);
+    return is_of_random_module(of) &&
+           (function == "sample" || function == "choice" || function == "choices" || function == "shuffle");
+  });
+}
+
 bool StackView::draws_random() const {
   return any([](const HostFrame& of) {
     return contains_any(of.file, {"numpy/random/", "mtrand.cpython", "_generator.cpython", "_mt19937.cpython"}) ||
-           (of.python && of.file.ends_with("/random.py") && !contains_any(of.file, {"torch/"})) ||
+           is_of_random_module(of) ||
            contains_any(of.function, {"at::CPUGeneratorImpl", "wrapper_CPU_normal_", "wrapper_CPU_uniform_"});
   });
 }

@@ -50,6 +50,7 @@ class StackView {
   bool in_backward() const;        ///< PyTorch runs a backward pass, in this thread or another
   bool decompresses() const;       ///< reads something compressed other than an image
   bool gathers_rows() const;       ///< reads rows of a tensor or array by their indices, on the CPU
+  bool picks_items() const;        ///< in Python's random.sample(), choice(), choices() or shuffle()
   bool draws_random() const;       ///< in random generators of NumPy, PyTorch (CPU) or Python
   bool profiles() const;           ///< in PyTorch's profiler, started by the program
   bool starts_workers() const;     ///< starts or ends worker processes of a loader or pool

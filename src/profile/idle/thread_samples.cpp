@@ -367,6 +367,7 @@ SampledCause ThreadSamples::ran(int index, const NextWork& next) const {
   }
   if (frames.saves_state()) return {SavingCause::host_native, place, CauseDetail::saved_state};
   if (frames.sends_objects()) return {SavingCause::host_python, place, CauseDetail::object_messages};
+  if (!next.full_speed && frames.picks_items()) return {SavingCause::host_python, place, CauseDetail::host_picks};
   if (!next.full_speed && frames.draws_random()) return {SavingCause::host_native, place, CauseDetail::host_random};
   // A model's forward already has its input.
   if (next.input_copy && frames.in_model()) return {SavingCause::host_native, place, CauseDetail::made_on_host};

@@ -1,4 +1,4 @@
-// Script and report are embedded compressed, in base 85 of RFC 1924 with a comma instead of '<'; this part unpacks them.
+// Script, report and its rows are embedded compressed, in base 85 of RFC 1924 with a comma instead of '<'; this part unpacks them.
 const unpack = async id => {
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~';
   const text = document.getElementById(id).textContent;

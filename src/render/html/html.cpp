@@ -211,16 +211,20 @@ std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& 
   return html;
 }
 
-/// The run, or an array of all runs, for downloads and for details that the tables leave out.
+std::string packed_data(const char* id, const char* format, const std::string& text) {
+  return fmt::format("<script type=\"application/octet-stream\" id=\"{}\" data-format=\"{},zlib,base85\">{}</script>\n",
+                     id, format, base85(compressed(text)));
+}
+
+/// For downloads and for details that the tables leave out: the run, or an array of all runs, and the rows of the last.
 std::string embedded_data(const Runs& runs) {
   const auto dump = [](const Report& report) {
     return report_to_json(report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   };
   std::string json = dump(runs[0]);
   for (std::size_t i = 1; i < runs.size(); ++i) json += "," + dump(runs[i]);
-  return fmt::format(
-      "<script type=\"application/octet-stream\" id=\"report\" data-format=\"json,zlib,base85\">{}</script>\n",
-      base85(compressed(runs.several() ? "[" + json + "]" : json)));
+  return packed_data("report", "json", runs.several() ? "[" + json + "]" : json) +
+         packed_data("csv", "csv", render_csv(runs.last()));
 }
 
 }  // namespace

@@ -30,48 +30,7 @@ one('#save-png').addEventListener('click', () => {
   image.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(svg_text());
 });
 
-// The columns of results.csv: the key, and its path in the report.
-const sum = object => Object.values(object ?? {}).reduce((a, b) => a + b, 0);
-const csv_columns = {
-  workload: r => r.label, op: r => r.workload, implementation: r => r.impl, dtype: r => r.dtype,
-  shape: r => Object.entries(r.shape ?? {}).map(([name, extent]) => `${name}=${extent}`).join(' '),
-  cache: r => r.cache, status: r => r.status, reason: r => r.reason,
-  flops: r => r.work ? sum(r.work.flops) : undefined, bytes: (r, memory) => r.work?.bytes?.[memory],
-  arithmetic_intensity: r => r.arithmetic_intensity, ridge: r => r.ridge,
-  time_s: r => r.time_s?.median, time_low_s: r => r.time_s?.ci95?.[0], time_high_s: r => r.time_s?.ci95?.[1],
-  samples: r => r.time_s?.samples, stop: r => r.time_s?.stop,
-  performance_flops_per_s: r => r.performance_flops_per_s, bandwidth_bytes_per_s: r => r.bandwidth_bytes_per_s,
-  algorithm_bandwidth_bytes_per_s: r => r.algorithm_bandwidth_bytes_per_s, bus_bandwidth_bytes_per_s: r => r.bus_bandwidth_bytes_per_s,
-  bound: r => r.bound ?? 'unknown', limiting_ceiling: r => r.limiting_ceiling, limiting_regime: r => r.limiting_regime,
-  attainable_time_s: r => r.attainable_time_s, fraction_of_roof: r => r.fraction_of_roof, above_roof: r => r.above_roof,
-  suspect: r => r.suspect ?? false, verification: r => r.verification?.status, error: r => r.verification?.error,
-  tolerance: r => r.verification?.tolerance, clock_hz: r => r.time_s?.clock_hz, device: (r, memory, device) => device.name,
-  counted_flops: r => r.counted && sum(r.counted.flops), counted_bytes: (r, memory) => r.counted?.bytes?.[memory],
-  counted_l2_bytes: r => r.counted?.bytes?.l2, occupancy: r => r.counters?.values?.occupancy,
-  diagnosis: r => (r.diagnosis ?? []).map(advice => advice.rule).join(' '),
-};
-// Only for rows of programs.
-const csv_kind_columns = {
-  launches: k => k.launches, total_s: k => k.total_s, device_index: k => k.device, module: k => k.module, line: k => k.line,
-  range: k => k.range, operation: k => k.operation, backward: k => k.backward, counted: k => k.counted,
-  not_counted: k => k.not_counted, full_name: k => k.full_name,
-  time_source: k => k.sources?.time_s, work_source: k => k.sources?.work,
-  sources: (k, r) => r.impl_summary,
-};
-const csv_field = value => {
-  // Spreadsheets would run such a text as a formula.
-  const text = (typeof value === 'string' && /^[=+\-@\t]/.test(value) ? "'" : '') + String(value ?? '');
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
-one('#save-csv').addEventListener('click', async () => {
-  const run = await last_run();
-  const device = run.machine.device;
-  const memory = device.kind === 'cuda' ? 'hbm' : 'dram';
-  const kinds = run.profile ? csv_kind_columns : {};
-  const lines = (run.results ?? []).map(r => [...Object.values(csv_columns).map(of => csv_field(of(r, memory, device))),
-    ...Object.values(kinds).map(of => csv_field(r.profiled && of(r.profiled, r)))]);
-  save('results.csv', 'text/csv', [[...Object.keys(csv_columns), ...Object.keys(kinds)], ...lines].map(line => line.join(',') + '\r\n').join(''));
-});
+one('#save-csv').addEventListener('click', async () => save('results.csv', 'text/csv', await unpack('csv')));
 
 // The current view as Markdown, for a pull request.
 const markdown = text => text.replace(/\s+/g, ' ').trim().replace(/[\\`*_[\]|~#<>]/g, '\\$&');
