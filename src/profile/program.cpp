@@ -52,7 +52,8 @@ std::string how_to_start(const std::string& program, int error) {
 ProcessUsage usage_of_children() {
   rusage usage = {};
   if (::getrusage(RUSAGE_CHILDREN, &usage) != 0) return {};
-  return {seconds_of(usage.ru_utime), seconds_of(usage.ru_stime), static_cast<double>(usage.ru_minflt)};
+  return {seconds_of(usage.ru_utime), seconds_of(usage.ru_stime), static_cast<double>(usage.ru_minflt),
+          static_cast<double>(usage.ru_nvcsw)};
 }
 
 std::uint64_t monotonic_now() { return clock_ns(CLOCK_MONOTONIC); }
@@ -106,7 +107,7 @@ class Program {
       run_.host = sampler_->stop();
       const ProcessUsage now = usage_of_children();
       run_.host->usage = {now.user_s - usage_before_.user_s, now.system_s - usage_before_.system_s,
-                          now.page_faults - usage_before_.page_faults};
+                          now.page_faults - usage_before_.page_faults, now.sleeps - usage_before_.sleeps};
     }
     return std::move(run_);
   }

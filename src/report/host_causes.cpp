@@ -79,7 +79,8 @@ class HostCauses {
       std::erase_if(causes_, [](const HostCause& cause) { return cause.id == "system-calls"; });
     find_idle();
     // Threads that wait for a mutex leave the one that holds it alone.
-    if (with_threads && !has("mutex") && !has("loop-dispatch") && !python_.waits_for_gil && !(python_.sent_s > 0))
+    if (with_threads && !has("mutex") && !has("handovers") && !has("loop-dispatch") && !python_.waits_for_gil &&
+        !(python_.sent_s > 0))
       find_unequal();
     constexpr double kLeastOfWall = 0.02;  // a large share of little CPU time is little of a program that waits
     std::erase_if(causes_, [&](const HostCause& cause) { return cause.seconds < kLeastOfWall * host_.wall_s; });
@@ -299,6 +300,7 @@ class HostCauses {
           "pieces.");
       return;
     }
+    if (sleeps_often()) return put_handovers(share);
     if (usage.page_faults * kSecondsPerFault < kGoodPart * usage.system_s) return put_system_calls(share);
     const bool again = peak_bytes_ > 0 && usage.page_faults * kPage > kAgain * peak_bytes_;
     put("page-faults", usage.system_s,
@@ -312,6 +314,23 @@ class HostCauses {
         again ? "Allocate large buffers once and reuse them, or keep freed memory (GLIBC_TUNABLES=glibc.malloc."
                 "mmap_threshold=4294967296:glibc.malloc.trim_threshold=4294967296)."
               : "Use huge pages (GLIBC_TUNABLES=glibc.malloc.hugetlb=1): one fault maps 2 MiB. Touch less memory.");
+  }
+
+  /// Threads wait for each other, so often that each time is short.
+  bool sleeps_often() {
+    constexpr double kOften = 5000;  // per second
+    const double waits_s = sum_of(waiting_[FunctionPurpose::condition]);
+    return host_.thread_count > 1 && !python_.waits_for_gil && waits_s >= kLeastWait * host_.wall_s &&
+           host_.usage.sleeps >= kOften * host_.wall_s;
+  }
+
+  void put_handovers(const std::string& share) {
+    put("handovers", std::min(host_.usage.system_s, host_.wall_s),
+        fmt::format("{} of the CPU time is in the kernel: threads sleep and wake each other {} times per second", share,
+                    count(std::llround(host_.usage.sleeps / host_.wall_s))),
+        "mostly at", key_of_largest(waiting_[FunctionPurpose::condition]),
+        "Hand over several items at a time (a longer queue, batches that are taken under one lock), or let one thread "
+        "do both parts where each is short.");
   }
 
   void put_system_calls(const std::string& share) {

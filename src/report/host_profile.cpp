@@ -69,8 +69,9 @@ std::string_view advice_on_wait(ThreadState state) {
 
 /// Causes whose action is about the wait.
 bool names_a_wait(std::string_view id) {
-  static constexpr auto kIds = std::to_array<std::string_view>(
-      {"mutex", "sleep", "network", "disk", "file-sync", "process-starts", "thread-starts", "gil", "process-messages"});
+  static constexpr auto kIds =
+      std::to_array<std::string_view>({"mutex", "sleep", "network", "disk", "file-sync", "process-starts",
+                                       "thread-starts", "handovers", "gil", "process-messages"});
   return std::ranges::find(kIds, id) != kIds.end();
 }
 

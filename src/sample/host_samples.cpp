@@ -60,6 +60,7 @@ void append(HostSamples& to, HostSamples from) {
   to.usage.user_s += from.usage.user_s;
   to.usage.system_s += from.usage.system_s;
   to.usage.page_faults += from.usage.page_faults;
+  to.usage.sleeps += from.usage.sleeps;
   for (HostSample sample : from.samples) {
     sample.thread += threads;
     sample.stack = moved(sample.stack, stacks);

@@ -81,10 +81,10 @@ struct HostMemoryRise {
 };
 
 /// Samples by time. A stack is a list of indices into `frames`, innermost first; Python frames replace the
-/// interpreter's native ones. What processes that were waited for used: CPU time in user code and in the kernel, and
-/// page faults.
+/// interpreter's native ones. What processes that were waited for used: CPU time in user code and in the kernel,
+/// page faults, and how often threads slept (voluntary context switches; 0: unknown).
 struct ProcessUsage {
-  double user_s = 0, system_s = 0, page_faults = 0;
+  double user_s = 0, system_s = 0, page_faults = 0, sleeps = 0;
 
   double cpu_s() const { return user_s + system_s; }
   bool is_known() const { return cpu_s() > 0; }

@@ -9,9 +9,10 @@
 namespace roofline {
 namespace {
 
-constexpr std::string_view kMagicBytes = "RFHOSTS4";
+constexpr std::string_view kMagicBytes = "RFHOSTS5";
 // Signatures of earlier versions.
-constexpr std::string_view kWithoutCpu = "RFHOSTS3", kWithoutCode = "RFHOSTS2", kWithoutMemory = "RFHOSTS1";
+constexpr std::string_view kWithoutSleeps = "RFHOSTS4", kWithoutCpu = "RFHOSTS3", kWithoutCode = "RFHOSTS2",
+                           kWithoutMemory = "RFHOSTS1";
 constexpr std::size_t kMostNameText = 1 << 16;
 
 class FileWriter {
@@ -164,6 +165,7 @@ std::string write_host_samples(const HostSamples& samples) {
   file.number(samples.usage.user_s);
   file.number(samples.usage.system_s);
   file.number(samples.usage.page_faults);
+  file.number(samples.usage.sleeps);
   file.text(samples.why_none);
   file.text(samples.why_no_native);
   file.count(samples.frames.size());
@@ -230,7 +232,8 @@ std::string write_host_samples(const HostSamples& samples) {
 }
 
 std::optional<HostSamples> read_host_samples(std::string_view bytes) {
-  const bool with_cpu = bytes.starts_with(kMagicBytes);
+  const bool with_sleeps = bytes.starts_with(kMagicBytes);
+  const bool with_cpu = with_sleeps || bytes.starts_with(kWithoutSleeps);
   const bool with_code = with_cpu || bytes.starts_with(kWithoutCpu);
   const bool with_memory = with_code || bytes.starts_with(kWithoutCode);
   if (!with_memory && !bytes.starts_with(kWithoutMemory)) return std::nullopt;
@@ -240,8 +243,9 @@ std::optional<HostSamples> read_host_samples(std::string_view bytes) {
   samples.cost_s = cursor.number<double>();
   samples.start = cursor.number<std::uint64_t>();
   samples.end = cursor.number<std::uint64_t>();
-  for (double* const used : {&samples.usage.user_s, &samples.usage.system_s, &samples.usage.page_faults}) {
-    if (with_cpu) *used = cursor.number<double>();
+  ProcessUsage& usage = samples.usage;
+  for (double* const used : {&usage.user_s, &usage.system_s, &usage.page_faults, &usage.sleeps}) {
+    if (used == &usage.sleeps ? with_sleeps : with_cpu) *used = cursor.number<double>();
     if (!std::isfinite(*used) || *used < 0) return std::nullopt;
   }
   samples.why_none = read_name(cursor);

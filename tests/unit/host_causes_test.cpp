@@ -396,6 +396,24 @@ TEST(HostCauses, NameAMutexAndNotAJoin) {
   EXPECT_FALSE(waits_for_threads(waiting_in("pthread_mutex_lock", true)));
 }
 
+/// Two threads that give each other one item at a time, and threads that sleep as long for few.
+TEST(HostCauses, NameThreadsThatWakeEachOther) {
+  for (const double per_second : {40'000., 200.}) {
+    for (const double system_s : {4., 0.2}) {
+      HostProfile host = waiting_in("pthread_cond_wait", true);
+      host.usage = {.user_s = 6, .system_s = system_s, .page_faults = 100, .sleeps = per_second * host.wall_s};
+      const std::vector<HostCause> found = host_causes(host, true);
+      const bool often = per_second > 1000 && system_s > 1;
+      EXPECT_EQ(std::ranges::count(found, "handovers", &HostCause::id), often ? 1 : 0) << per_second << ' ' << system_s;
+      if (!often) continue;
+      EXPECT_EQ(found[0].id, "handovers");
+      EXPECT_EQ(found[0].line, "solver.cpp:7 step");
+      EXPECT_NEAR(found[0].seconds, system_s, 1e-9);
+      EXPECT_EQ(std::ranges::count(found, "system-calls", &HostCause::id), 0);
+    }
+  }
+}
+
 /// Two threads run at the same time, then one of them `alone` more seconds in a function.
 HostProfile alone_in(const std::string& function, int together, int alone,
                      ThreadState of_second = ThreadState::running) {

@@ -18,7 +18,7 @@
 namespace roofline {
 namespace {
 
-constexpr double kLargest = 32 << 20;                // bytes of a result that caches may hold
+constexpr double kLargest = 32 << 20;                 // bytes of a result that caches may hold
 constexpr double kMostUsed = 0.125, kMostOfIt = 0.5;  // of a result
 
 /// Products, with what works on their whole results.
@@ -92,9 +92,8 @@ class ResultsOfProcess {
     const double length = seconds(of.end - of.start);
     if (of.what == ActivityKind::fill) return 0;
     if (of.what == ActivityKind::copy) {
-      return static_cast<double>(inputs_.steps.recording.traces[static_cast<std::size_t>(of.process)]
-                                     .copies[of.index]
-                                     .bytes);
+      return static_cast<double>(
+          inputs_.steps.recording.traces[static_cast<std::size_t>(of.process)].copies[of.index].bytes);
     }
     constexpr double kAlone = 3;
     const Recording& recording = inputs_.steps.recording;
@@ -209,10 +208,10 @@ std::vector<FoundCause> find_unused_results(const CauseInputs& inputs) {
                                                  "products and kernels on their whole results");
   for (FoundCause& one : found) {
     one.saving.evidence +=
-        by_text ? fmt::format("; the kernel after them takes the last position, {} of the result's bytes",
-                              percent(used))
-                : fmt::format("; each result has {}, and is freed after kernels that can have read {} of it at most",
-                              si(unused.bytes / static_cast<double>(unused.results), "B"), percent(used));
+        by_text
+            ? fmt::format("; the kernel after them takes the last position, {} of the result's bytes", percent(used))
+            : fmt::format("; each result has {}, and is freed after kernels that can have read {} of it at most",
+                          si(unused.bytes / static_cast<double>(unused.results), "B"), percent(used));
   }
   return found;
 }

@@ -89,6 +89,7 @@ static void members(auto& io, ProcessUsage& usage) {
   io.seconds("user_s", usage.user_s);
   io.seconds("system_s", usage.system_s);
   io.seconds("page_faults", usage.page_faults);
+  io.positive("sleeps", usage.sleeps);
 }
 
 static void members(auto& io, HostAlone& alone) {
