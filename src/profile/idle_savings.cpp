@@ -162,8 +162,8 @@ std::vector<SavingClaim> slow_claims(const SplitSteps& steps, const SumsOfParts&
                                            : PartKey{SavingCause::slow_steps, CauseDetail::none, line};
     SavingClaim claim = idle_claim(whole, {}, lost.seconds, false, framework);
     claim.saving.evidence =
-        fmt::format("{} of {} steps take {} instead of {}; {} of the difference at this line: {}, {}",
-                    steps.slow.size(), steps.slow.size() + steps.usual.size(), duration(median_length(steps.slow)),
+        fmt::format("{} of {} steps take {} on average, the others {}; {} of the difference at this line: {}, {}",
+                    steps.slow.size(), steps.slow.size() + steps.usual.size(), duration(usual_s + longer / count),
                     duration(usual_s), percent(lost.seconds / longer), what_is_lost(lost.cause), lost.evidence);
     claims.push_back(std::move(claim));
   }
