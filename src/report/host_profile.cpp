@@ -81,6 +81,25 @@ const HostFrame* place_at(const HostProfile& host, int line) {
   return line < 0 ? nullptr : &host.lines.at(static_cast<std::size_t>(line)).place;
 }
 
+/// "38.8 % of that in solver.cpp:164 step.", or of the line's function, where that has much more.
+std::string where_it_runs(const HostProfile& host, const HostThreadSum& thread) {
+  const HostFrame& hottest = *place_at(host, thread.hottest_line);
+  const double cpu_s = thread.times.on_cpu(), of_line = thread.hottest_s / cpu_s;
+  double function_s = 0;
+  for (const HostLineSum& line : host.lines) {
+    if (line.place.function == hottest.function && line.place.file == hottest.file) function_s += line.times.on_cpu();
+  }
+  constexpr double kNearlyAll = 0.95, kMuchMore = 0.1;  // lines are sums over all threads
+  const bool of_thread = cpu_s >= kNearlyAll * host.times.on_cpu();
+  const double of_function = std::min(1.0, function_s / cpu_s);
+  if (!of_thread || of_function < of_line + kMuchMore || hottest.line == 0) {
+    return fmt::format("{} of that in {}.", percent(of_line), shorten(place_text(hottest), 80));
+  }
+  return fmt::format("{} of that in {}; its hottest line is {}:{} ({}).", percent(of_function),
+                     shorten(clean_line(hottest.function), 80), clean_line(last_path_part(hottest.file)), hottest.line,
+                     percent(of_line));
+}
+
 }  // namespace
 
 double HostTimes::total() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
@@ -124,9 +143,8 @@ std::string host_answer(const HostProfile& host) {
   constexpr double kMostly = 0.5, kCrowded = 0.1;
   const std::vector<HostCause> causes = host_causes(host, false);
   if (busy + ready >= kMostly && busy > 0 && hottest != nullptr) {
-    text += fmt::format(" {} is on a CPU for {} of its time, {} of that in {}.", thread_words(host, *leading),
-                        percent(busy), percent(leading->hottest_s / leading->times.on_cpu()),
-                        shorten(place_text(*hottest), 80));
+    const std::string words = thread_words(host, *leading);
+    text += fmt::format(" {} is on a CPU for {} of its time, {}", words, percent(busy), where_it_runs(host, *leading));
     if (hottest->function == kUnknownFunction && !hottest->file.empty()) {
       text += fmt::format(" {} has no symbols: install its debug symbols, or compile it with -g.",
                           clean_line(last_path_part(hottest->file)));

@@ -184,6 +184,28 @@ TEST(HostAnswer, SpeaksOfManyShortThreadsTogether) {
   }
 }
 
+/// A function of three lines, and one line of it; the thread has nearly all CPU time, or half of it.
+TEST(HostAnswer, HasTheShareOfAFunctionWhoseTimeIsInSeveralLines) {
+  for (const double others_s : {0., 10.}) {
+    HostProfile host = of_one_thread(ThreadState::lock, 0, false);
+    host.threads[0].hottest_s = 4;
+    host.lines[0].times.of(ThreadState::running) = 4;
+    for (const int number : {6, 7}) {
+      HostLineSum line = host.lines[0];
+      line.place.line = number;
+      line.times.of(ThreadState::running) = 2.5;
+      host.lines.push_back(line);
+    }
+    host.times.of(ThreadState::running) += others_s;
+    const std::string answer = host_answer(host);
+    EXPECT_THAT(answer, HasSubstr("40.0 %"));
+    EXPECT_THAT(answer, HasSubstr("solver.c:5"));
+    EXPECT_EQ(answer.find("90.0 %") != std::string::npos, others_s == 0) << answer;
+    host.lines.resize(1);
+    EXPECT_THAT(host_answer(host), HasSubstr("40.0 % of that in solver.c:5 work"));
+  }
+}
+
 TEST(HostAnswer, SaysWhatToDoAboutWaits) {
   const auto about = [](ThreadState state, double seconds, bool python) {
     return host_answer(of_one_thread(state, seconds, python));
