@@ -10,6 +10,7 @@
 #include "cli/saved_runs.hpp"
 #include "render/kernel_listing.hpp"
 #include "report/json/kernel_samples_json.hpp"
+#include "report/profile_findings.hpp"
 
 namespace roofline {
 namespace {
@@ -26,6 +27,10 @@ void add_options(CommandEntry& command, Flags& flags) {
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   const Report report = read_run(flags.report);
+  if (is_of_host(report)) {
+    throw UsageError(fmt::format("{}: this program ran no GPU kernels", flags.report),
+                     "its lines are in the report: roofline report " + flags.report);
+  }
   if (!report.profile || report.profile->instructions.empty()) {
     throw UsageError(fmt::format("{}: contains no instruction samples", flags.report),
                      "profile a program that runs kernels for a second or more (roofline profile -- program), where "

@@ -225,6 +225,12 @@ constexpr OtherFile kOtherFiles[] = {
     {"text of the OSU benchmarks, which is not imported",
      [](auto, auto beginning) { return contains_any(beginning.substr(0, kHeader), {"# OSU "}); },
      "roofline calibrate --device all measures links and collectives of this machine"},
+    {"times of one driver of ERT; the summary of all its runs is imported",
+     [](auto, auto beginning) {
+       return contains_any(beginning, {"META_DATA"}) &&
+              contains_any(beginning, {"MPI_PROCS", "OPENMP_THREADS", "GPU_BLOCKS"});
+     },
+     "ert CONFIG, and import its roofline.json"},
     {"text of CUDA's bandwidthTest, which is not imported",
      [](auto, auto beginning) { return contains_any(beginning, {"[CUDA Bandwidth Test]"}); },
      "roofline calibrate measures the memory and the links of this machine"},

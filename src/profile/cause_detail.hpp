@@ -82,6 +82,7 @@ enum class CauseDetail : std::uint8_t {
   gathered_heads,       ///< exposed_communication: queries, keys and values of all heads
   widened_messages,     ///< exposed_communication: converted to single precision before, and back after
   wide_messages,        ///< exposed_communication: sent in single precision, made or used in half precision
+  reduced_late,         ///< exposed_communication: data that the receiver reduces at once
   unread_rows,          ///< exposed_communication: of a table that is gathered, few rows are read
   unused_gradients,     ///< exposed_communication: mostly zeros of an embedding's gradient
   exposed_broadcasts,

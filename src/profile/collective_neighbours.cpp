@@ -40,12 +40,15 @@ class NeighboursOfJob {
         const bool widens = is_widening(symbol(*before)), narrows = is_narrowing(symbol(*after));
         if (widens && narrows) sums.widened += of_kernel;
         if (data && (widens || narrows)) sums.used_narrow += of_kernel;
+        if (data) sums.reducible += reducible(of_rank->second, kernel.span, of_kernel);
         sums.unread += unread_by(*after, of_kernel);
         sums.zeros += zeros_before(of_rank->second, kernel.span, of_kernel, sums.table);
       }
     }
     if (!(bytes > 0)) return {};
-    for (double* const share : {&sums.widened, &sums.used_narrow, &sums.unread, &sums.zeros}) *share /= bytes;
+    for (double* const share : {&sums.widened, &sums.used_narrow, &sums.unread, &sums.reducible, &sums.zeros}) {
+      *share /= bytes;
+    }
     return sums;
   }
 
@@ -91,10 +94,32 @@ class NeighboursOfJob {
   }
 
   /// Median of what was counted; 0: nothing.
-  double written_by(const Activity& kernel) const {
+  double counted(const Activity& kernel, const char* quantity) const {
     const LaunchGroup& group = recording_.groups[static_cast<std::size_t>(kernel.group)];
-    const auto counted = group.values.find("dram.write_bytes");
-    return counted == group.values.end() ? 0 : median(counted->second);
+    const auto values = group.values.find(quantity);
+    return values == group.values.end() ? 0 : median(values->second);
+  }
+  double written_by(const Activity& kernel) const { return counted(kernel, "dram.write_bytes"); }
+  double read_by(const Activity& kernel) const { return counted(kernel, "dram.read_bytes"); }
+
+  /// Bytes of the collective that would not have been sent, had they been reduced before or expanded behind it. Kernels
+  /// that copy or convert all of them may be in between.
+  double reducible(const std::vector<const Activity*>& kernels, const Span& span, double bytes) const {
+    constexpr std::ptrdiff_t kFew = 4;
+    constexpr double kMost = 0.5, kFourth = 0.25, kSome = 1e-3;
+    const auto after = first_from(kernels, span.end), before = first_from(kernels, span.start);
+    for (auto at = after; at != kernels.end() && at - after < kFew; ++at) {
+      const double read = read_by(**at), written = written_by(**at);
+      if (read < kMost * bytes || is_product(symbol(**at))) break;
+      if (written <= kFourth * bytes && is_reduction(symbol(**at))) return bytes - written;
+    }
+    for (auto at = before; at != kernels.begin() && before - at < kFew;) {
+      const Activity& kernel = **--at;
+      const double read = read_by(kernel), written = written_by(kernel);
+      if (written < kMost * bytes || is_product(symbol(kernel)) || is_fill(symbol(kernel))) break;
+      if (read <= kFourth * bytes && read >= kSome * bytes) return bytes - read;
+    }
+    return 0;
   }
 
   /// What it reads at most is counted, or follows from its time.

@@ -16,6 +16,9 @@ struct CollectiveNeighbours {
   double used_narrow = 0;
   /// Share that the next kernel, which reads rows by their indices, does not read, as counted or by its time.
   double unread = 0;
+  /// Share of data that a kernel soon after it reduces to a fourth or less, or that one soon before it has expanded by
+  /// as much, as counted: the rank that had the data could have reduced them.
+  double reducible = 0;
   /// Share that is zeros of gradients of embeddings: filled just before, and not written again, as counted.
   double zeros = 0;
   int table = -1;  ///< group of the kernel that writes such gradients; -1: none

@@ -455,6 +455,17 @@ constexpr ActionRow<CauseDetail> kDetailRows[] = {
       "bytes. Under autocast, layer norms and sums return float32. FSDP: "
       "MixedPrecisionPolicy(param_dtype=torch.bfloat16).",
       "Send them in bfloat16: convert before the exchange, not after it.", ""}},
+    {CauseDetail::reduced_late,
+     {"Data is sent first and reduced afterwards",
+      "Reduce it (sum, mean, pool) on the rank that has it, and send the results; reduce-scatter or all-reduce in "
+      "place of "
+      "an all-gather and a sum.",
+      "Reduce it (sum, mean, pool) on the rank that has it, and send the results: pool embeddings before the "
+      "all-to-all; "
+      "reduce_scatter_tensor or all_reduce in place of an all-gather and a sum.",
+      "Reduce it on the device that has it, and send the results: psum or psum_scatter in place of all_gather and a "
+      "sum.",
+      ""}},
     {CauseDetail::unread_rows,
      {"All ranks gather a whole table, but read few of its rows",
       "Exchange the rows that are needed instead: all-to-all of their indices, then of the rows; or gather the table "

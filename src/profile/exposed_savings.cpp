@@ -271,7 +271,7 @@ class ExposedSavings {
 
   /// Of exposed communication that sends more than it needs to. Returns the new detail.
   CauseDetail send_less(Saving& saving, CauseDetail otherwise) const {
-    constexpr double kNearlyAll = 0.8, kMost = 0.5, kWidened = 0.5;
+    constexpr double kNearlyAll = 0.8, kMost = 0.5, kGoodPart = 0.4, kWidened = 0.5;
     const CollectiveNeighbours& neighbours = kinds_.neighbours;
     CauseDetail detail = otherwise;
     if (neighbours.widened >= kNearlyAll) {
@@ -284,6 +284,11 @@ class ExposedSavings {
       detail = CauseDetail::unread_rows;
       saving.seconds = neighbours.unread * exposed_s_;
       saving.evidence += fmt::format("; the next kernel reads {} of it", percent(1 - neighbours.unread));
+    } else if (neighbours.reducible >= kGoodPart) {
+      detail = CauseDetail::reduced_late;
+      saving.seconds = neighbours.reducible * exposed_s_;
+      saving.evidence += fmt::format("; {} of the bytes are reduced right after they arrive, or copies of fewer",
+                                     percent(neighbours.reducible));
     } else if (neighbours.zeros >= kMost) {
       detail = CauseDetail::unused_gradients;
       saving.seconds = neighbours.zeros * exposed_s_;

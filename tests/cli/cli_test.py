@@ -795,6 +795,9 @@ class Profiles(Workspace):
 
     def test_the_roofs_of_a_cpu_for_a_program_on_it(self):
         self.check(self.run_tool("profile", "--device", "cpu", "--machine", self.machine, "-o", "here.json", "--", "true"), 0)
+        refused = self.run_tool("show", "here.json")
+        self.check(refused, 2, "here.json")
+        self.check(self.run_tool(*refused.stderr.split(": roofline ")[1].split()), 0)
         report = json.loads((self.folder / "here.json").read_text())
         self.assertEqual(report["machine"]["ceilings"], json.loads(self.machine.read_text())["ceilings"])
 

@@ -252,6 +252,8 @@ TEST(OtherFiles, NameTheFileToImportOrTheNextStep) {
       {"script.txt", "# ========\n# captured on: Thu\n# perf version : 6.1\n", "roofline profile"},
       {"osu.log", "# OSU MPI Latency Test v5.8\n# Size  Latency (us)\n0  94.99\n", "roofline calibrate --device all"},
       {"b.md", "./bandwidthTest\n[CUDA Bandwidth Test] - Starting...\n", "roofline calibrate"},
+      {"try.001", "  262144  1  3.258  524288  262144\n\nMETA_DATA\nFLOPS          8\nMPI_PROCS      4\n",
+       "roofline.json"},
       {"mlperf.txt", "====\nMLPerf Results Summary\n====\n", "roofline profile"},
       {"vtune.csv", "Function,CPU Time,CPU Time:Effective Time,Module\nf,1.0,1.0,a\n", "roofline profile"},
       {"likwid.txt", "CPU name:       AMD EPYC\n| Event | Counter | HWThread 64 |\n", "likwid-perfctr -O"},

@@ -473,6 +473,49 @@ TEST(CausesOfRanks, ATableThatIsGatheredForAFewOfItsRows) {
   }
 }
 
+/// Rows are exchanged, and the receiver takes their mean, or uses all of them; gradients are expanded, and sent back.
+TEST(CausesOfRanks, DataThatIsReducedAfterItWasSent) {
+  constexpr const char* kReduce =
+      "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_7MeanOpsIffffEEjfLi4ELi4EEEEEvT1_";
+  constexpr const char* kElements = "_ZN2at6native18elementwise_kernelILi128ELi2EZNS0_22gpu_kernel_impl_nocast";
+  constexpr double kBytes = 1 << 30;
+  struct Case {
+    const char *before, *after;
+    double expanded_from, reduced_to;  // of the bytes
+    bool late;
+  };
+  for (const Case& of : {Case{kElements, kReduce, 1, 1. / 32, true}, Case{kElements, kElements, 1. / 32, 1, true},
+                         Case{kElements, kReduce, 1, 0.6, false}, Case{kElements, kElements, 1, 1. / 32, false},
+                         Case{"FillFunctor", kElements, 1e-6, 1, false}}) {
+    JobOfRanks job;
+    job.bytes = 1 << 30;
+    job.transfer = 5 * kJobMillisecond;
+    std::vector<std::pair<spool::Id, spool::Id>> kinds;  // of each rank: before and after
+    for (auto& rank : job.all) {
+      const auto [before, after] =
+          kinds.emplace_back(rank->spool.kind(of.before, 0, 0, 1000), rank->spool.kind(of.after, 0));
+      rank->spool.counts(before, {{"dram.read_bytes", of.expanded_from * kBytes}, {"dram.write_bytes", kBytes}});
+      rank->spool.counts(after, {{"dram.read_bytes", kBytes}, {"dram.write_bytes", of.reduced_to * kBytes}});
+    }
+    job.step = [&](JobOfRanks& step) {
+      for (std::size_t i = 0; i < step.all.size(); ++i) {
+        step.compute(*step.all[i]);
+        JobOfRanks::launch(*step.all[i], kinds[i].first, kJobMillisecond);
+      }
+      step.collect(spool::CollectiveKind::all_to_all);
+      for (std::size_t i = 0; i < step.all.size(); ++i) {
+        JobOfRanks::launch(*step.all[i], kinds[i].second, kJobMillisecond);
+        JobOfRanks::launch(*step.all[i], step.all[i]->compute, 4 * kJobMillisecond);
+      }
+    };
+    job.run();
+    const Saving exposed = saving_of(job.report(), SavingCause::exposed_communication);
+    const std::string what = what_is_lost(SavingCause::exposed_communication, CauseDetail::reduced_late);
+    EXPECT_EQ(exposed.what.starts_with(what), of.late) << of.expanded_from << ' ' << of.reduced_to;
+    if (of.late) EXPECT_NEAR(exposed.seconds, 2 * 40 * 5e-3 * 31 / 32, 0.02);
+  }
+}
+
 /// Zeros of an embedding's gradient are reduced with the rows that a batch uses.
 TEST(CausesOfRanks, GradientsOfEmbeddingsThatAreMostlyZeros) {
   constexpr double kBytes = 1 << 30;
