@@ -512,7 +512,9 @@ TEST(CausesOfRanks, DataThatIsReducedAfterItWasSent) {
     const Saving exposed = saving_of(job.report(), SavingCause::exposed_communication);
     const std::string what = what_is_lost(SavingCause::exposed_communication, CauseDetail::reduced_late);
     EXPECT_EQ(exposed.what.starts_with(what), of.late) << of.expanded_from << ' ' << of.reduced_to;
-    if (of.late) EXPECT_NEAR(exposed.seconds, 2 * 40 * 5e-3 * 31 / 32, 0.02);
+    if (of.late) {
+      EXPECT_NEAR(exposed.seconds, 2 * 40 * 5e-3 * 31 / 32, 0.02);
+    }
   }
 }
 
