@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "model/nan.hpp"
 #include "text/format.hpp"
@@ -37,6 +38,16 @@ double time_on_all_threads(const Point& point, const Machine& machine) {
   return bound_of(work, machine).attainable_time_s / point.bound.attainable_time_s;
 }
 
+/// On GPUs only rows that were measured badly are paired: the others are the rule there.
+bool mostly_paired(const Report& report) {
+  std::int64_t paired = 0, roofed = 0;
+  for (const Point& point : report.points) {
+    roofed += point.time && has_roof(point.bound) ? 1 : 0;
+    paired += point.paired_with_roof() != nullptr ? 1 : 0;
+  }
+  return 2 * paired >= roofed;
+}
+
 }  // namespace
 
 RoofShare share_of_roof(const Point& point) {
@@ -51,7 +62,7 @@ ShareBasis share_basis(const Point& point, const Report& report) {
     const double pace = fraction_of_roof(point.bound, point.time->median) / pairs->fraction;
     return std::abs(pace - 1) > kOtherPace ? ShareBasis::probe : ShareBasis::roof;
   }
-  return has_pairs(report) ? ShareBasis::unpaired : ShareBasis::roof;
+  return has_pairs(report) && mostly_paired(report) ? ShareBasis::unpaired : ShareBasis::roof;
 }
 
 bool has_pairs(const Report& report) {

@@ -24,7 +24,7 @@ RoofShare share_of_roof(const Point& point);
 enum class ShareBasis : std::uint8_t {
   roof,      ///< the calibrated roof, as in the other rows; or the probe beside it, which was about as fast
   probe,     ///< the probe beside it, which was slower or faster than its roof by more than kOtherPace
-  unpaired,  ///< the calibrated roof, but other rows of the report are paired
+  unpaired,  ///< the calibrated roof, but most other rows of the report are paired
 };
 constexpr double kOtherPace = 0.05;
 ShareBasis share_basis(const Point& point, const Report& report);

@@ -471,6 +471,9 @@ TEST(RoofShare, SaysWhatItIsOf) {
   report.points.push_back(point);
   report.points[1].paired.reset();
   EXPECT_EQ(share_basis(report.points[1], report), ShareBasis::unpaired);
+  report.points.resize(4, report.points[1]);
+  EXPECT_EQ(share_basis(report.points[1], report), ShareBasis::roof) << "as most others";
+  report.points.resize(2);
   report.points[0].paired.reset();
   EXPECT_EQ(share_basis(report.points[1], report), ShareBasis::roof) << "as all others";
 }
