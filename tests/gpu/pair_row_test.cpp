@@ -11,7 +11,7 @@ namespace {
 
 using PairRowTest = GpuTest;
 
-/// A machine that knows the copy roof of its memory alone, by its first variant.
+/// A machine that knows the copy roof of its memory, by the first variant, and has plenty of FLOP/s.
 Machine machine_with_copy(CudaDevice& device) {
   const auto made = probe_named("hbm.copy").make(device, ProbeRequest{}, 0);
   Ceiling roof;
@@ -21,9 +21,14 @@ Machine machine_with_copy(CudaDevice& device) {
   roof.pattern = Pattern::copy;
   roof.variant = made->variant;
   roof.value = rate_of(device, *made);
+  Ceiling pipe;
+  pipe.name = "fp32";
+  pipe.kind = CeilingKind::compute;
+  pipe.pipe = Pipe::fp32;
+  pipe.value = 1e14;
   Machine machine;
   machine.device = device.info();
-  machine.ceilings = {roof};
+  machine.ceilings = {roof, pipe};
   return machine;
 }
 
