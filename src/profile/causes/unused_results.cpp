@@ -95,6 +95,7 @@ class ResultsOfProcess {
       return static_cast<double>(
           inputs_.steps.recording.traces[static_cast<std::size_t>(of.process)].copies[of.index].bytes);
     }
+    if (of.group < 0) return length * most_bytes_per_s_;
     constexpr double kAlone = 3;
     const Recording& recording = inputs_.steps.recording;
     const spool::Kind& kind = recording.groups[static_cast<std::size_t>(of.group)].kind;
