@@ -165,7 +165,7 @@ class LinesOfLoop {
     for (auto place = places.rbegin(); place != places.rend(); ++place) {
       const auto function = functions_.find(function_at(*place));
       if (function == functions_.end() || function->second < kRunsSteps * in_steps_s_) continue;
-      const std::string text = place->text();
+      std::string text = place->text();
       const auto line = lines_.find(text);
       if (line == lines_.end()) return text;
       const double seen = line->second.in_steps_s + line->second.outside_s;
