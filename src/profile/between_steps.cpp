@@ -208,7 +208,7 @@ struct SeenWork {
 
 class HostWorks {
  public:
-  using Key = std::pair<BetweenWork, std::string>;  ///< with the function that is compiled
+  using Key = std::pair<BetweenWork, std::string>;  ///< with SeenWork::function
 
   void add(const HostSample& sample, const SeenWork& seen) {
     const Key key = {seen.work, seen.function};

@@ -316,7 +316,7 @@ class HostCauses {
               : "Use huge pages (GLIBC_TUNABLES=glibc.malloc.hugetlb=1): one fault maps 2 MiB. Touch less memory.");
   }
 
-  /// Threads wait for each other, so often that each time is short.
+  /// True if threads wait for each other thousands of times per second.
   bool sleeps_often() {
     constexpr double kOften = 5000;  // per second
     const double waits_s = sum_of(waiting_[FunctionPurpose::condition]);

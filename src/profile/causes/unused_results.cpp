@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "profile/causes/detectors.hpp"
@@ -64,20 +65,23 @@ class ResultsOfProcess {
   }
 
   void find(UnusedResults& found) const {
+    std::vector<std::pair<std::size_t, const MemoryBlock*>> made;
     std::map<std::size_t, double> results;  // bytes, by the call that makes them
     for (const MemoryBlock& block : blocks_) {
-      if (const std::optional<std::size_t> maker = maker_of(block)) results[*maker] = block.bytes;
-    }
-    for (const MemoryBlock& block : blocks_) {
       const std::optional<std::size_t> maker = maker_of(block);
-      if (!maker || !lies_in_recorded(block)) continue;
-      const std::size_t end = first_call(block.freed);
+      if (!maker) continue;
+      made.emplace_back(*maker, &block);
+      results[*maker] = block.bytes;
+    }
+    for (const auto& [maker, block] : made) {
+      if (!lies_in_recorded(*block)) continue;
+      const std::size_t end = first_call(block->freed);
       // A workspace is freed before anything else is launched.
-      if (end <= *maker + 1) continue;
-      const double read = read_[end] - read_[*maker + 1];
-      if (read >= kMostUsed * block.bytes) continue;
-      const std::vector<const StepActivity*> chain = chain_to(*maker, results);
-      if (!chain.empty()) found.add(inputs_, chain, block.bytes, read);
+      if (end <= maker + 1) continue;
+      const double read = read_[end] - read_[maker + 1];
+      if (read >= kMostUsed * block->bytes) continue;
+      const std::vector<const StepActivity*> chain = chain_to(maker, results);
+      if (!chain.empty()) found.add(inputs_, chain, block->bytes, read);
     }
   }
 
