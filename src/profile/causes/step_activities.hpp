@@ -13,6 +13,11 @@
 
 namespace roofline {
 
+/// Blocks of a launch; 0: its geometry is not known.
+inline std::int64_t blocks_in_grid(const spool::Kind& kind) {
+  return std::int64_t{kind.grid[0]} * kind.grid[1] * kind.grid[2];
+}
+
 /// An activity that starts within a step.
 struct StepActivity {
   const Activity* activity = nullptr;
@@ -23,7 +28,7 @@ struct StepActivity {
   spool::Kind kind = {};    ///< kernels only
   spool::Place place = {};
 
-  std::int64_t blocks() const { return std::int64_t{kind.grid[0]} * kind.grid[1] * kind.grid[2]; }  ///< kernels only
+  std::int64_t blocks() const { return blocks_in_grid(kind); }  ///< kernels only
 };
 
 class StepActivities {

@@ -102,8 +102,7 @@ class ResultsOfProcess {
     if (of.group < 0) return length * most_bytes_per_s_;
     constexpr double kAlone = 3;
     const Recording& recording = inputs_.steps.recording;
-    const spool::Kind& kind = recording.groups[static_cast<std::size_t>(of.group)].kind;
-    const double blocks = static_cast<double>(kind.grid[0]) * kind.grid[1] * kind.grid[2];
+    const auto blocks = static_cast<double>(blocks_in_grid(recording.groups[static_cast<std::size_t>(of.group)].kind));
     const double units = recording.devices[static_cast<std::size_t>(of.device)].about.sms;
     const double part = blocks > 0 && units > 0 ? std::min(1.0, kAlone * blocks / units) : 1;
     return length * most_bytes_per_s_ * part;
