@@ -10,7 +10,10 @@ namespace roofline {
 namespace {
 
 /// Specific causes first, then fusions, which any cause of their kernels precedes.
-int rank_of(const SavingClaim& claim) { return claim.general ? 2 : claim.saving.cause == SavingCause::fusion ? 1 : 0; }
+int rank_of(const SavingClaim& claim) {
+  if (claim.graph) return 3;
+  return claim.general ? 2 : claim.saving.cause == SavingCause::fusion ? 1 : 0;
+}
 
 double usable(double seconds) { return std::isfinite(seconds) && seconds > 0 ? seconds : 0; }
 

@@ -17,6 +17,7 @@ struct SavingClaim {
   std::vector<std::pair<int, double>> kernels = {};
   CauseDetail detail = CauseDetail::none;  ///< of the saving's cause
   bool general = false;                    ///< names no specific cause: it gets what the others leave
+  bool graph = false;                      ///< of a whole graph: its kernels' come before
 };
 
 /// Seconds available for savings, over all GPUs.
@@ -25,8 +26,8 @@ struct SavingLimits {
   std::vector<double> rows = {};  ///< kernels_s by row
 };
 
-/// Reduces each saving to what earlier ones left: specific causes before fusions, these before general ones; larger
-/// ones first; of equal ones the earlier. Code that was loaded or compiled once comes last in the result. Savings of
+/// Reduces each saving to what earlier ones left: specific causes before fusions, these before general ones, those of graphs last;
+/// larger ones first; of equal ones the earlier. Code that was loaded or compiled once comes last in the result. Savings of
 /// idle time are limited by the total idle time, those of copies by the copies' time, those of communication by the
 /// time of collectives alone, all others by the kernels' time and by their rows' times. A claim with less than
 /// `least_s` left is dropped.

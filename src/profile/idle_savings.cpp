@@ -214,8 +214,9 @@ std::vector<SavingClaim> idle_savings(const FoundSteps& found, const std::vector
   if (!steps.slow.empty()) {
     claims = slow_claims(steps, sum_of(parts(steps.slow)), usual, framework);
   }
-  for (const auto& [of, sum] : usual) {
-    SavingClaim claim = idle_claim(of, sum, sum.seconds, false, framework);
+  for (const auto& part : usual) {
+    const auto& of = part.first;
+    SavingClaim claim = idle_claim(of, part.second, part.second.seconds, false, framework);
     const auto of_slow = std::find_if(claims.begin(), claims.end(), [&](const SavingClaim& other) {
       return !other.saving.one_off && other.saving.cause == of.cause && other.detail == of.detail &&
              other.saving.line == of.line;

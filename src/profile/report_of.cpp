@@ -11,6 +11,7 @@
 #include "profile/backward_lines.hpp"
 #include "profile/cpu/cpu_rows.hpp"
 #include "profile/cpu/slow_code.hpp"
+#include "profile/graph_kernels.hpp"
 #include "profile/host_memory.hpp"
 #include "profile/host_sums.hpp"
 #include "profile/idle_causes.hpp"
@@ -418,6 +419,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   }
   if (job) add_collective_roofs(*job, machine, report.points);
   make_labels_unique(report.points);
+  name_graph_kernels(recording, report.points);
   add_row_sums(profile, report.points);
   add_steps(profile, recording, report.points, facts, machine, job, found);
   number_devices(profile, device_numbers(recording));

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -13,6 +15,7 @@
 #include "profile/causes/kernel_names.hpp"
 #include "profile/claims.hpp"
 #include "profile/fusions.hpp"
+#include "profile/graph_kernels.hpp"
 #include "profile/sums.hpp"
 #include "profile/wall_time.hpp"
 #include "report/diagnosis/cause_lines.hpp"
@@ -143,64 +146,112 @@ class SavingFinder {
     }
   }
 
-  /// A claim on the time of one row, with what all kinds of these have in common.
-  void add_claim(SavingKind kind, std::size_t row, double seconds, Saving saving) {
+  /// What all kinds of savings of one row's kernel have in common.
+  SavingClaim claim_on(SavingKind kind, std::size_t row, double seconds, Saving saving) const {
     saving.kind = kind;
     saving.cause = SavingCause::kernel;
     saving.seconds = seconds;
     saving.point = static_cast<int>(row);
     saving.line = points_[row].profiled->line;
-    claims_.push_back({.saving = std::move(saving),
-                       .rows = {{static_cast<int>(row), seconds}},
-                       .general = kind == SavingKind::kernel});
+    return {.saving = std::move(saving),
+            .rows = {{static_cast<int>(row), seconds}},
+            .general = kind == SavingKind::kernel,
+            .graph = points_[row].profiled->graph};
   }
 
   /// For a row without a roof, only the waits of its warps can be saved, or idle SMs.
-  void add_wait(std::size_t i, const RowTime& row) {
+  std::optional<SavingClaim> wait_of(std::size_t i) const {
     const Point& point = points_[i];
-    if (is_of_library(point.profiled->full_name)) return;
+    if (!point.time || !point.profiled || std::isfinite(point.bound.attainable_time_s)) return std::nullopt;
+    if (is_of_library(point.profiled->full_name)) return std::nullopt;
     const std::vector<Advice> advice = advice_for(point, machine_);
-    if (advice.empty() || advice.front().kind != RuleKind::cause) return;
+    if (advice.empty() || advice.front().kind != RuleKind::cause) return std::nullopt;
     Saving saving;
     double saved = advice.front().most_saved;
     if (saved < 1) {
       saving.what = fmt::format("{} leaves SMs idle", point.workload.label);
     } else {
       const SampledWait* const wait = wait_behind(point, advice.front().rule);
-      if (wait == nullptr) return;
+      if (wait == nullptr) return std::nullopt;
       saved = wait->share;
       saving.what = fmt::format("{} waits for {}", point.workload.label, description_of(wait->what));
     }
     saving.evidence = advice.front().finding;
     saving.action = advice.front().next;
-    add_claim(SavingKind::kernel, i, saved * row.kernel_s, std::move(saving));
+    return claim_on(SavingKind::kernel, i, saved * rows_[i].kernel_s, std::move(saving));
+  }
+
+  /// Time of a row beyond that at its roof. The time of a collective's row is its transfer; waiting for other ranks is
+  /// unrelated to its roof.
+  double taken(std::size_t i) const {
+    return points_[i].work.collective ? points_[i].time->median * rows_[i].launches : rows_[i].kernel_s;
+  }
+  double gap(std::size_t i) const {
+    return std::min(taken(i), rows_[i].kernel_s) - points_[i].bound.attainable_time_s * rows_[i].launches;
+  }
+
+  /// Claims on rows without a roof. Those of kernels in a graph are claims on the graph's row, together on no more than
+  /// its gap to the roof. Returns their sums by the graph's row.
+  std::map<int, double> add_waits() {
+    const GraphKernelTimes graphs = graph_kernel_times(recording_);
+    std::vector<SavingClaim> claims;
+    std::map<int, double> of_graphs;
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      std::optional<SavingClaim> claim = wait_of(i);
+      if (!claim) continue;
+      std::vector<std::pair<int, double>> parts;
+      double kernel_s = 0;
+      for (const auto& [graph, kernels] : graphs) {
+        const auto time = kernels.find(static_cast<int>(i));
+        if (time == kernels.end()) continue;
+        parts.emplace_back(graph, time->second);
+        kernel_s += time->second;
+      }
+      for (auto& [graph, part] : parts) of_graphs[graph] += part *= claim->saving.seconds / kernel_s;
+      if (points_[i].profiled->in_graph && !parts.empty()) claim->rows = std::move(parts);
+      claims.push_back(std::move(*claim));
+    }
+    std::map<int, double> scales;
+    for (auto& [graph, sum] : of_graphs) {
+      const auto row = static_cast<std::size_t>(graph);
+      const bool roofed = points_[row].time && std::isfinite(points_[row].bound.attainable_time_s);
+      const double most = roofed ? std::clamp(gap(row), 0.0, sum) : sum;
+      scales[graph] = sum > 0 ? most / sum : 0;
+      sum = most;
+    }
+    for (SavingClaim& claim : claims) {
+      double seconds = 0;
+      for (auto& [row, part] : claim.rows) {
+        if (const auto scale = scales.find(row); scale != scales.end()) part *= scale->second;
+        seconds += part;
+      }
+      claim.saving.seconds = seconds;
+      claims_.push_back(std::move(claim));
+    }
+    return of_graphs;
   }
 
   void add_kernels() {
+    const std::map<int, double> waits = add_waits();
     for (std::size_t i = 0; i < points_.size(); ++i) {
       const Point& point = points_[i];
-      if (!point.time || !point.profiled) continue;
-      const RowTime& row = rows_[i];
-      if (!std::isfinite(point.bound.attainable_time_s)) {
-        add_wait(i, row);
-        continue;
-      }
-      const double least = point.bound.attainable_time_s * row.launches;
-      // The time of a collective's row is its transfer; waiting for other ranks is unrelated to its roof.
-      const double taken = point.work.collective ? point.time->median * row.launches : row.kernel_s;
+      if (!point.time || !point.profiled || !std::isfinite(point.bound.attainable_time_s)) continue;
       Saving saving;
       saving.what = fmt::format("{} at {} of its roof", point.workload.label, percent(point.fraction_of_roof()));
-      saving.evidence =
-          fmt::format("{} launches of {}: {} in total, {} at {}", count(std::llround(row.launches)),
-                      duration(point.time->median), duration(taken), duration(least), point.bound.limiting_ceiling);
+      saving.evidence = fmt::format("{} launches of {}: {} in total, {} at {}", count(std::llround(rows_[i].launches)),
+                                    duration(point.time->median), duration(taken(i)),
+                                    duration(point.bound.attainable_time_s * rows_[i].launches),
+                                    point.bound.limiting_ceiling);
       const std::vector<Advice> advice = advice_for(point, machine_);
       const Advice* const decides = deciding(advice);
-      const double without_cause = decides != nullptr ? decides->saved_share * row.kernel_s : 0;
-      const double most = decides != nullptr ? decides->most_saved * row.kernel_s : row.kernel_s;
+      const double without_cause = decides != nullptr ? decides->saved_share * rows_[i].kernel_s : 0;
+      const double most = decides != nullptr ? decides->most_saved * rows_[i].kernel_s : rows_[i].kernel_s;
       saving.action = advice.empty() ? action_against(SavingCause::kernel, framework_) : advice.front().next;
       if (!advice.empty()) saving.evidence += "; " + advice.front().finding;
-      const double gap = std::min(taken, row.kernel_s) - least;
-      add_claim(SavingKind::kernel, i, std::min(most, std::max(gap, without_cause)), std::move(saving));
+      const auto of_kernels = waits.find(static_cast<int>(i));
+      const double saved = std::min(most, std::max(gap(i), without_cause));
+      claims_.push_back(claim_on(SavingKind::kernel, i, of_kernels == waits.end() ? saved : saved - of_kernels->second,
+                                 std::move(saving)));
     }
   }
 
@@ -237,7 +288,7 @@ class SavingFinder {
       saving.evidence = fmt::format("{} requested, {} moved in 32-byte sectors, {} launches", si(*bytes, "B"),
                                     si(*sectors * kSector, "B"), count(std::llround(rows_[i].launches)));
       saving.action = "Let consecutive threads access consecutive addresses; stage strided data through shared memory.";
-      add_claim(SavingKind::traffic, i, rows_[i].kernel_s * needless, std::move(saving));
+      claims_.push_back(claim_on(SavingKind::traffic, i, rows_[i].kernel_s * needless, std::move(saving)));
     }
   }
 

@@ -35,6 +35,12 @@ struct StepCost {
   double seconds = 0;
 };
 
+/// A kernel of a CUDA graph.
+struct GraphKernel {
+  std::string label;  ///< of its row
+  double share = 0;   ///< of the kernel time of the graph's launches
+};
+
 /// A launch signature, one row of the report; the point has its times.
 struct ProfiledKind {
   std::string full_name;  ///< demangled, with its parameters
@@ -49,6 +55,7 @@ struct ProfiledKind {
   bool backward = false;
   bool in_graph = false;     ///< kernel of a graph: its time is traced, its counts are part of the graph's
   bool graph = false;        ///< a whole graph, launched by one call
+  std::vector<GraphKernel> graph_kernels = {};  ///< of a whole graph: up to three with the most time
   std::int64_t counted = 0;  ///< launches with counters, over all groups
   bool complete = false;     ///< every group has counts
   std::string not_counted;   ///< why counts are missing or incomplete; empty if complete

@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,8 @@
 #include "profile/causes/causes.hpp"
 #include "profile/causes/detectors.hpp"
 #include "profile/causes/kernel_names.hpp"
+#include "profile/graph_kernels.hpp"
+#include "profile/rows.hpp"
 #include "profile/savings.hpp"
 #include "profile/source_text.hpp"
 #include "simulated_program.hpp"
@@ -304,6 +308,64 @@ TEST_F(Causes, ConversionsOfUnchangedDataInAGraphAreAFault) {
   EXPECT_EQ(of->line, "train.py:7 step");
   EXPECT_NEAR(of->seconds, 10 * 120e-6, 1e-6);
   EXPECT_EQ(std::ranges::count(found, SavingCause::repeated_cast, &Saving::cause), 1);
+}
+
+/// A graph is counted as a whole. What its own kernels wait for comes before what the graph could save, and within it.
+TEST_F(Causes, AGraphIsNamedByItsKernelsAndTheirWaitsComeFirst) {
+  const spool::Id graph = program_.spool().kind("graph of 2 kernels", line(3), spool::kGraph),
+                  own = program_.spool().kind("attend", line(7), spool::kInGraph, 1000),
+                  library = program_.spool().kind(kGemm, line(9), spool::kInGraph, 1000);
+  steps(10, [&](int) { program_.graph(graph, {{own, 400 * kMicros}, {library, 100 * kMicros}}); });
+  program_.spool().end(program_.now() + kMillis);
+  const std::vector<ProcessTrace> traces = {read_spool(program_.spool().write(folder_ / "100.1.spool"))};
+  const Recording recording(traces);
+  std::vector<Point> points;
+  for (const LaunchGroup& group : recording.groups) points.push_back(row_of(group, recording, {}, ""));
+  make_labels_unique(points);
+  name_graph_kernels(recording, points);
+  const auto row_of_kernel = [&](std::string_view name) {
+    return static_cast<std::size_t>(std::ranges::find(points, name, [](const Point& point) -> std::string_view {
+                                      return point.workload.op;
+                                    }) - points.begin());
+  };
+  const std::size_t whole = row_of_kernel("graph of 2 kernels"), kernel = row_of_kernel("attend");
+  ASSERT_LT(std::max(whole, kernel), points.size());
+  const std::vector<GraphKernel>& named = points[whole].profiled->graph_kernels;
+  ASSERT_EQ(named.size(), 2U);
+  EXPECT_EQ(named[0].label, "attend");
+  EXPECT_NEAR(named[0].share, 0.8, 1e-9);
+  EXPECT_TRUE(points[kernel].profiled->graph_kernels.empty());
+
+  points[kernel].profiled->sampled.emplace() = {
+      .samples = 5000,
+      .waits = {{.what = WaitFor::division, .share = 0.9, .line = "attend.py:7", .used_line = "attend.py:8",
+                 .line_share = 0.9}}};
+  Machine machine;
+  machine.device.kind = DeviceKind::cuda;
+  Profile profile;
+  profile.wall_s = 0.02;
+  WallTime& wall = profile.devices.emplace_back();
+  wall.wall_s = 0.02;
+  wall.kernels_s = wall.kernel_s = 5e-3;
+  // Of 5 ms, `least` at the roof: a graph that is close to it has nothing to wait for.
+  const auto savings_with = [&](double least) {
+    points[whole].bound.attainable_time_s = least / 10;
+    const IdleParts idle = [](const std::vector<Span>&) { return std::vector<IdlePart>(); };
+    return savings_of(recording, {}, points, row_times(recording), machine, profile, idle);
+  };
+  const auto saving_of = [](const std::vector<Saving>& savings, std::size_t row) {
+    const auto found = std::ranges::find(savings, static_cast<int>(row), &Saving::point);
+    return found == savings.end() ? 0.0 : found->seconds;
+  };
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NEAR(saving_of(savings_with(unknown), kernel), 0.9 * 4e-3, 1e-6);
+  const std::vector<Saving> half = savings_with(2.5e-3);
+  EXPECT_NEAR(saving_of(half, kernel), 2.5e-3, 1e-6);
+  EXPECT_EQ(saving_of(half, whole), 0);
+  const std::vector<Saving> slow = savings_with(0.5e-3);
+  EXPECT_NEAR(saving_of(slow, kernel), 3.6e-3, 1e-6);
+  EXPECT_NEAR(saving_of(slow, whole), 0.9e-3, 1e-6);
+  EXPECT_NEAR(saving_of(savings_with(4.9e-3), kernel), 0.1e-3, 1e-6);
 }
 
 TEST_F(Causes, AttentionInSeparateKernels) {

@@ -2,6 +2,7 @@
 #include "report/diagnosis/verdict.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -30,8 +31,6 @@ namespace roofline {
 namespace {
 
 constexpr std::array<std::string_view, 5> kKinds = {"slow", "unknown", "at_roof", "measure", "roofless"};
-/// The row of a whole CUDA graph sums kernels of different kinds.
-constexpr std::string_view kGraph = "See the rows of its kernels.";
 constexpr std::size_t kLeastEvidence = 2;
 constexpr std::size_t kMostEvidence = 3;
 
@@ -262,6 +261,19 @@ void add_remark(Verdict& verdict, const Point& point) {
     verdict.action = action;
 }
 
+/// The row of a whole CUDA graph sums kernels of different kinds: it says which ones.
+std::string kernels_of_graph(const ProfiledKind& graph) {
+  if (graph.graph_kernels.empty()) return "See the rows of its kernels.";
+  constexpr std::string_view kInGraph = ", in a graph";  // as all of them are
+  std::vector<std::string> kernels;
+  for (const GraphKernel& kernel : graph.graph_kernels) {
+    std::string label = clean_line(kernel.label);
+    if (const std::size_t at = label.find(kInGraph); at != std::string::npos) label.erase(at, kInGraph.size());
+    kernels.push_back(fmt::format("{} {}", percent(kernel.share), label));
+  }
+  return fmt::format("Its time by kernel: {}.", fmt::join(kernels, "; "));
+}
+
 Verdict verdict_of(const Report& report, std::size_t row) {
   const Point& point = report.points[row];
   const DeviceKind device = report.machine.device.kind;
@@ -282,7 +294,7 @@ Verdict verdict_of(const Report& report, std::size_t row) {
     verdict.actionable =
         (decides->kind == RuleKind::cause || decides->kind == RuleKind::fallback) && decides->next != kLibraryKernel;
     if (point.profiled && point.profiled->graph && verdict.actionable) {
-      verdict.action = kGraph;
+      verdict.action = kernels_of_graph(*point.profiled);
       verdict.actionable = false;
     }
     verdict.line = decides->line;

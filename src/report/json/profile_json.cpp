@@ -316,6 +316,11 @@ static void members(auto& io, StepCost& cost) {
   io.seconds("seconds", cost.seconds);
 }
 
+static void members(auto& io, GraphKernel& kernel) {
+  io("label", kernel.label);
+  io("share", kernel.share);
+}
+
 struct KindSources {
   ProfiledKind& kind;
 };
@@ -340,6 +345,7 @@ static void members(auto& io, ProfiledKind& kind) {
   io("backward", kind.backward);
   io("in_graph", kind.in_graph);
   io("graph", kind.graph);
+  io.unless_empty("graph_kernels", kind.graph_kernels);
   io("counted", kind.counted);
   io("complete", kind.complete);
   io.text("not_counted", kind.not_counted);
