@@ -1609,6 +1609,27 @@ class Imports(Workspace):
         self.check(self.run_tool("compare", before, "step.nsys-rep"), 2, "nsys export --type sqlite")
         self.check(self.run_tool("compare", self.RECORDED / "kernels.ncu-rep", self.RECORDED / "wide.csv.gz"), 0)
 
+    def test_files_of_the_other_command_name_it(self):
+        """`report` of a profile, and `import` of a report: each answer is a command that works."""
+        for profile, stem in (("kernels.ncu-rep", "kernels"), ("trace.json.gz", "trace"), ("step.sqlite", "step"),
+                              ("wide.csv.gz", "wide"), ("proton.hatchet.gz", "proton")):
+            file = self.RECORDED / profile
+            for command in ("report", "show", "project"):
+                options = ("--onto", "H100") if command == "project" else ()
+                done = self.run_tool(command, file, *options)
+                self.check(done, 2, f"roofline import {file} -o reports/{stem}")
+                self.assertIn(f"reports/{stem}/report.json", done.stderr)
+        self.check(self.run_tool("import", self.RECORDED / "kernels.ncu-rep", "-o", "reports/kernels"), 0)
+        self.check(self.run_tool("report", "reports/kernels/report.json", "--format", "csv"), 0)
+        done = self.run_tool("import", "reports/kernels/report.json")
+        self.check(done, 2, "roofline report reports/kernels/report.json")
+        machine = json.loads(self.ROOFS.read_text())["machine"]
+        (self.folder / "machine.json").write_text(json.dumps({"schema": "roofline.machine/1", **machine}))
+        self.check(self.run_tool("import", "machine.json"), 2, "roofline machine machine.json")
+        self.check(self.run_tool("import", "machine.json"), 2, "--machine machine.json")
+        (self.folder / "step.nsys-rep").write_text("binary")
+        self.check(self.run_tool("report", "step.nsys-rep"), 2, "nsys export --type sqlite")
+
     def test_what_is_no_profile_is_refused(self):
         (self.folder / "text").write_text("hello")
         self.check(self.run_tool("import", "text"), 2, "text")
