@@ -1630,6 +1630,20 @@ class Imports(Workspace):
         (self.folder / "step.nsys-rep").write_text("binary")
         self.check(self.run_tool("report", "step.nsys-rep"), 2, "nsys export --type sqlite")
 
+    def test_mistakes_of_the_command_line_have_a_next_step(self):
+        """F24, F25 and F26: each refusal leads to a command that is accepted."""
+        self.check(self.run_tool("profile", "python", "train.py"), 2, "roofline profile -- python train.py")
+        self.check(self.run_tool("profile", "--", "no-such-program"), 2, "no-such-program")
+        self.assertNotIn("--device", self.run_tool("profile", "--", "no-such-program").stderr.splitlines()[-1])
+        self.check(self.run_tool("profile", "--device", "cpu", "--", "true"), 0)
+        trace = self.trace("trace.json")
+        for name in ("out.pptx", "out.jpg"):
+            self.check(self.run_tool("import", trace, "-o", name), 2, f"'{name[3:]}'", "html")
+            self.assertFalse((self.folder / name).exists())
+        self.check(self.run_tool("import", trace, "-o", "out.pptx/"), 0)
+        (self.folder / "tab.yaml").write_text("name: own\nworkloads:\n  - op: relu\n\tshape: { n: 64 }\n")
+        self.check(self.run_tool("analyze", "tab.yaml", "--device", "cpu"), 2, "tab.yaml:4:1")
+
     def test_what_is_no_profile_is_refused(self):
         (self.folder / "text").write_text("hello")
         self.check(self.run_tool("import", "text"), 2, "text")
