@@ -106,7 +106,8 @@ constexpr Rule kExcessWorkRules[] = {
      "Bank conflicts cause {shared.excess} the ideal shared memory wavefronts.",
      "Pad or swizzle the shared tile so that a warp's accesses hit different banks.", kNsight, RuleKind::cause,
      kLibraryKernel},
-    {"bank-conflict-cycles", kGpu, {kUnderRoof, above("conflicts.share", 0.2)},
+    // A public transpose with conflicts in 24 % of its cycles is 1 % faster without them: other warps fill them.
+    {"bank-conflict-cycles", kGpu, {kUnderRoof, above("conflicts.share", 0.3)},
      "Bank conflicts of shared memory take {conflicts.share} of the cycles.",
      "Pad or swizzle the shared tile so that a warp's accesses hit different banks.", kNsight, RuleKind::cause,
      kLibraryKernel},
