@@ -53,6 +53,7 @@ void finish(Flags& flags, GlobalOptions&) {
 
 PooledRuns read_side(const std::vector<std::string>& files, const GlobalOptions& global) {
   std::vector<Report> runs;
+  runs.reserve(files.size());
   for (const std::string& file : files) runs.push_back(read_run_or_profile(file, global.argv));
   for (std::size_t i = 1; i < runs.size(); ++i) require_one_kind(runs[0], runs[i], files[0], files[i]);
   return pool_runs(std::move(runs));

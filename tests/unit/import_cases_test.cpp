@@ -335,6 +335,7 @@ std::vector<Case> cases() {
        .note = "--cuda-graph-trace=node",
        .also = [](const Report& report) { EXPECT_EQ(report.points.at(0).workload.label, "graph 5"); }});
   std::vector<std::string> gpu_only;
+  gpu_only.reserve(10);
   for (int i = 0; i < 10; ++i) {
     gpu_only.push_back(event("kernel", "k", std::to_string(1000 * (i + 1)), "100", ids(i + 1, 0), 0, 7));
   }
