@@ -26,8 +26,8 @@ struct Flags {
 void add_options(CommandEntry& command, Flags& flags) {
   command.add(
       "files", words("FILE", flags.files),
-      "report.json (or its folder) of the earlier and of the later run; with several per side, separate the sides "
-      "by --");
+      "report.json (or its folder) of the earlier and of the later run, or profiles of other tools (see roofline "
+      "import); with several per side, separate the sides by --");
   command.rest = kFilesAfterDashes;
   command.rest_target = &flags.later;
   command.add("--max-slowdown", percentage(flags.max_slowdown),
@@ -51,9 +51,10 @@ void finish(Flags& flags, GlobalOptions&) {
   flags.files.pop_back();
 }
 
-PooledRuns read_side(const std::vector<std::string>& files) {
+PooledRuns read_side(const std::vector<std::string>& files, const GlobalOptions& global) {
   std::vector<Report> runs;
-  for (const std::string& file : files) runs.push_back(read_run(file));
+  runs.reserve(files.size());
+  for (const std::string& file : files) runs.push_back(read_run_or_profile(file, global.argv));
   for (std::size_t i = 1; i < runs.size(); ++i) require_one_kind(runs[0], runs[i], files[0], files[i]);
   return pool_runs(std::move(runs));
 }
@@ -68,7 +69,7 @@ std::string hint_of(const Comparison& comparison) {
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   end_at_interrupts();
   flags.output.require();
-  const PooledRuns base = read_side(flags.files), now = read_side(flags.later);
+  const PooledRuns base = read_side(flags.files, global), now = read_side(flags.later, global);
   check_comparable(base.report, now.report, flags.files.front(), flags.later.front());
   Comparison comparison = comparison_of(base, now, flags.max_slowdown.value_or(kMaxSlowdown));
   comparison.gate = flags.max_slowdown.has_value();

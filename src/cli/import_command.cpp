@@ -1,21 +1,13 @@
 // roofline import: reads profiles of other tools and places their kernels under the roofs. Measures nothing.
-#include <fmt/format.h>
-
-#include <ctime>
 #include <filesystem>
 
-#include "calibrate/machine_store.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/imported_run.hpp"
 #include "cli/option_values.hpp"
 #include "cli/outputs.hpp"
-#include "host/file_limits.hpp"
 #include "host/files.hpp"
 #include "host/interrupt.hpp"
-#include "import/import.hpp"
-#include "import/roofs.hpp"
-#include "report/json/node_json.hpp"
-#include "text/format.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
@@ -39,71 +31,13 @@ void add_options(CommandEntry& command, Flags& flags) {
   flags.output.add_to(command, "reports/<file>");
 }
 
-/// The machine of that name in these calibration files, else the first file's.
-Machine from_files(const std::vector<std::string>& files, const std::string& name) {
-  DeviceInfo wanted;
-  wanted.name = name;
-  std::optional<Machine> first;
-  for (const std::string& file : files) {
-    Machine machine = parse_machine_of(wanted, read_file(file, kReportLimit), file);
-    if (machine.device.name == name) return machine;
-    if (!first) first = std::move(machine);
-  }
-  return std::move(*first);
-}
-
-/// The stored calibration of the same GPU model, else data-sheet limits.
-Machine stored_or_data_sheet(const DeviceFacts& device) {
-  std::optional<Machine> kept = device.name.empty() ? std::nullopt : find_machine_named(device.name);
-  if (!kept) return data_sheet_machine(device);
-  print_status(fmt::format("roofs: {} ({})", machine_path(kept->device.identity).string(),
-                           age_of(kept->measured_at, std::time(nullptr))));
-  return std::move(*kept);
-}
-
-/// The roofs: from --machine, else those that a file has, else stored, else of data sheets; each GPU model has its own.
-/// Files that name no model of the program have been chosen on purpose: all kernels are under the first one's roofs.
-ImportRoofs roofs_of(const Flags& flags, const std::vector<ImportedProfile>& profiles,
-                     std::vector<std::string>& notes) {
-  const DeviceFacts device = device_of(profiles);
-  const Machine* const measured = roofs_in(profiles);
-  if (measured != nullptr && flags.machines.empty()) return {.machine = *measured};
-  ImportRoofs roofs{.machine = flags.machines.empty() ? stored_or_data_sheet(device)
-                                                      : from_files(flags.machines, device.name)};
-  const bool chosen = !device.name.empty() && roofs.machine.device.name != device.name;
-  if (chosen && !flags.machines.empty()) {
-    notes.push_back(
-        fmt::format("the roofs are those of {}, but the program ran on {}", roofs.machine.device.name, device.name));
-    return roofs;
-  }
-  for (const DeviceFacts& other : other_models(profiles, device.name)) {
-    Machine machine = flags.machines.empty() ? Machine{} : from_files(flags.machines, other.name);
-    if (machine.device.name != other.name) machine = stored_or_data_sheet(other);
-    roofs.others.push_back(std::move(machine));
-  }
-  return roofs;
-}
-
 ExitCode run(Flags& flags, const GlobalOptions& global) {
   end_at_interrupts();
-  std::vector<ImportedProfile> profiles;
-  for (const std::string& file : flags.files) {
-    constexpr double kLarge = 64e6;  // bytes, a second or more
-    std::error_code ignored;
-    const auto size = fs::file_size(file, ignored);
-    if (!ignored && static_cast<double>(size) > kLarge) {
-      print_status(fmt::format("reading {}: {}", file, si(static_cast<double>(size), "B")));
-    }
-    profiles.push_back(read_profile_file(file));
-  }
-  std::vector<std::string> notes, joined;
-  const ImportRoofs roofs = roofs_of(flags, profiles, notes);
-  Report report = report_of_imports(std::move(profiles), roofs, global.argv, joined);
-  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
-  for (const std::string& sentence : joined) print_status("joined: " + sentence);
+  const ImportedRun imported = import_run(flags.files, flags.machines, global.argv);
+  const Report& report = imported.report;
+  for (const std::string& sentence : imported.joined) print_status("joined: " + sentence);
   if (flags.output.to_stdout()) {  // the terminal's report has them
-    if (const std::string warning = about_roofs(roofs.machine); !warning.empty()) warn(warning);
-    for (const std::string& note : notes) warn(note);
+    for (const std::string& note : imported.about_roofs) warn(note);
     print_format(report, flags.output);
     return ExitCode::ok;
   }

@@ -22,6 +22,36 @@ std::string sentence_about_cache(const Machine& machine) {
                      si(machine.largest_cache_bytes(), "B"));
 }
 
+/// Where the FLOPs or bytes of a row are from, whichever limits it, and how to check them.
+std::pair<std::string, std::string_view> work_and_check(const Point& point) {
+  const std::string_view figure = point.bound.label == BoundLabel::compute ? "FLOPs" : "bytes";
+  const bool replayed = point.profiled->time_source == TimeSource::replayed;
+  switch (point.profiled->work_source) {
+    case WorkSource::modelled:
+      return {fmt::format("{} are modelled from shapes, of which the kernel may use a part", figure),
+              "count them with a profiler"};
+    case WorkSource::stated:
+      return {fmt::format("{} are the author's", figure), "count them with a profiler"};
+    case WorkSource::counted:
+      return {fmt::format("{} are counted, {}", figure, replayed ? "in replays" : "maybe in other launches"), {}};
+    case WorkSource::emulated:  // of CPU programs, which are not imported
+    case WorkSource::none:
+      break;
+  }
+  return {fmt::format("{} are of unknown source", figure), "count them with a profiler"};
+}
+
+/// What is known without a cause in evidence: time, work or roof is wrong.
+std::string sentence_about_sources(const Point& point, const Report& report) {
+  const Machine& machine = machine_of(report, point);
+  const Ceiling* const roof = machine.find(point.bound.limiting_ceiling, point.bound.regime);
+  const bool data_sheet = roof != nullptr && roof->is_data_sheet_limit();
+  auto [work, check] = work_and_check(point);
+  if (check.empty()) check = data_sheet ? "calibrate such a GPU" : "check GPU and clock of the calibration";
+  return fmt::format("cause unknown: {}; time is {}; the roof is {}; {}", work, to_string(point.profiled->time_source),
+                     data_sheet ? "a data-sheet limit" : "measured", check);
+}
+
 std::string sentence_of(AboveRoofReason reason, const Point& point, const Report& report) {
   switch (reason) {
     case AboveRoofReason::shortened:
@@ -36,14 +66,14 @@ std::string sentence_of(AboveRoofReason reason, const Point& point, const Report
     case AboveRoofReason::none:
       break;
   }
-  return "not explained";
+  return sentence_about_sources(point, report);
 }
 
 struct RowAboveRoof {
   Point* point = nullptr;
   AboveRoofReason reason = AboveRoofReason::none;
 
-  /// What is not explained first, then the largest.
+  /// Those of unknown cause first, then the largest.
   auto order() const { return std::tuple(reason != AboveRoofReason::none, -point->fraction_of_roof()); }
 };
 
@@ -53,7 +83,9 @@ std::string reason_of_copies(const CopySum& copies, const Machine& machine, bool
   const bool in_memory =
       copies.path.direction == CopyDirection::device_to_device || copies.path.direction == CopyDirection::memset;
   const bool fits = copies.bytes <= static_cast<double>(copies.copies) * machine.largest_cache_bytes();
-  return in_memory && fits ? sentence_about_cache(machine) : "not explained";
+  if (in_memory && fits) return sentence_about_cache(machine);
+  // Links have roofs of a calibration only, main memory also those of a data sheet.
+  return "cause unknown: size and time are traced; check that the roof is of this machine";
 }
 
 void explain_copies_above_roof(Report& report, bool shortened) {
@@ -107,11 +139,11 @@ std::string explain_rows_above_roof(Report& report, const ShortenedRecords& shor
                                   percent(point->fraction_of_roof()), clean_line(point->bound.limiting_ceiling),
                                   sentence_of(reason, *point, report)));
   }
-  const auto unexplained =
+  const auto unknown =
       std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.reason == AboveRoofReason::none; });
-  return fmt::format("{} above {} of the roof, {} of the kernel time; {} not explained. Largest: {}",
+  return fmt::format("{} above {} of the roof, {} of the kernel time; {} of unknown cause. Largest: {}",
                      counted_noun(static_cast<std::int64_t>(rows.size()), "row is", "rows are"), percent(kAboveRoof),
-                     percent(report.profile->kernel_s > 0 ? time / report.profile->kernel_s : 0), count(unexplained),
+                     percent(report.profile->kernel_s > 0 ? time / report.profile->kernel_s : 0), count(unknown),
                      fmt::join(largest, "; "));
 }
 

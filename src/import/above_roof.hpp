@@ -1,4 +1,4 @@
-// Imported rows above their roof: each says why, or is listed as not explained.
+// Imported rows above their roof: each says why, or which of its figures to check.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class AboveRoofReason : std::uint8_t {
   fewer_operations,  ///< Winograd or FFT, by its name: the FLOPs are those of the direct algorithm
   cached,            ///< modelled bytes, of which the L2 cache can hold as many as did not come from main memory
   other_gpu,         ///< the roofs are those of another model
-  none               ///< not explained
+  none               ///< no cause in evidence: the sources of time, work and roof are named, and what to check
 };
 
 /// True if the algorithm needs fewer operations than the definition of a convolution, by the kernel's name.

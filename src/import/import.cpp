@@ -87,7 +87,15 @@ constexpr ImportFormat kFormats[] = {
 };
 
 /// A folder of rocprof-compute is one profile, which any of its files stands for.
-fs::path main_file(const fs::path& given) { return rocprof_compute_table(given).value_or(given); }
+fs::path main_file(const fs::path& given) {
+  const std::optional<fs::path> table = rocprof_compute_table(given);
+  std::error_code ignored;
+  if (!table && fs::is_directory(given, ignored)) {
+    throw UsageError(fmt::format("{} is a folder, and has no pmc_perf.csv of rocprof-compute", given.string()),
+                     "give the folder of one GPU (workloads/NAME/MI200), or a file");
+  }
+  return table.value_or(given);
+}
 
 ImportedProfile read_by_content(const fs::path& file) {
   refuse_other_file(file.string(), {});  // some are known by name, and need not be read
@@ -212,11 +220,15 @@ ImportedProfile read_profile_file(const fs::path& given) {
   return profile;
 }
 
-std::string_view recorded_by(const fs::path& file) {
+std::string_view recorded_by(const fs::path& given) {
+  const fs::path file = rocprof_compute_table(given).value_or(given);
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return {};
   const std::string beginning = first_bytes(file, kBeginning);
   if (is_own_file(beginning)) return {};
-  // Other JSON than a trace may be a damaged report.
-  const bool is_trace = beginning.find("\"traceEvents\"") != std::string::npos;
+  refuse_other_file(file.string(), beginning);
+  // Other JSON than a trace may be a damaged report, which is an object.
+  const bool is_trace = beginning.find("\"traceEvents\"") != std::string::npos || beginning.starts_with('[');
   for (const ImportFormat& format : kFormats) {
     if (format.matches(beginning)) return format.read == read_bytes<read_kineto> && !is_trace ? "" : format.files;
   }

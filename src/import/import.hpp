@@ -15,7 +15,9 @@ namespace roofline {
 /// the position in the file.
 ImportedProfile read_profile_file(const std::filesystem::path& file);
 
-/// The tool and kind of a file that can be imported; empty of others. Reads its first bytes only.
+/// The tool and kind of a file, or a folder of rocprof-compute, that can be imported; empty of runs of roofline,
+/// damaged ones, and of pipes. Reads its first bytes only. Throws UsageError with the next step for a known file that
+/// is not imported.
 std::string_view recorded_by(const std::filesystem::path& file);
 
 /// The GPU that most of their kernels' time was spent on.

@@ -4,6 +4,7 @@
 #include "import/kineto.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -18,7 +19,9 @@
 #include "import/kineto_events.hpp"
 #include "import/kineto_origins.hpp"
 #include "import/op_work.hpp"
+#include "profile/recording.hpp"
 #include "report/work_source.hpp"
+#include "text/block_names.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -161,6 +164,7 @@ class ProfileWriter {
         kernels.push_back({.operation = where.operation,
                            .signature = where.signature,
                            .kind = kind,
+                           .row = row_of(profile.trace, kind),
                            .name = event.name,
                            .start = event.start,
                            .length = event.end - event.start,
@@ -178,6 +182,20 @@ class ProfileWriter {
         builder.without_work(booked.kind, why_no_work(of, booked, gradient_of_kernel(booked.name)));
       }
     }
+  }
+
+  /// Kinds whose places differ by the numbers in their ranges and modules share a row, and its work.
+  spool::Id row_of(const ProcessTrace& trace, spool::Id id) {
+    const auto known = rows_of_kinds_.find(id);
+    if (known != rows_of_kinds_.end()) return known->second;
+    const spool::Kind& kind = trace.kind(id);
+    const spool::Place& place = trace.place(kind.place);
+    const std::string key =
+        fmt::format("{}|{}|{}|{}|{:x}|{}|{}|{}|{}|{}", kind.name, fmt::join(kind.grid, "x"), fmt::join(kind.block, "x"),
+                    kind.dynamic_shared, kind.scalars, any_block(trace.text(place.module)),
+                    without_numbers(range_path(trace, place.range)), place.line, place.backward, place.operation);
+    const auto row = rows_.try_emplace(key, static_cast<spool::Id>(rows_.size() + 1)).first->second;
+    return rows_of_kinds_[id] = row;
   }
 
   std::vector<BookedKind> book(const std::vector<KernelOfOperator>& kernels) {
@@ -385,6 +403,8 @@ class ProfileWriter {
   std::vector<HostContext> places_;  ///< of GPU events
   std::unordered_map<std::uint32_t, Operator> operators_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::uint32_t> without_call_;
+  std::map<std::string, spool::Id> rows_;
+  std::map<spool::Id, spool::Id> rows_of_kinds_;
   mutable std::unordered_map<std::uint32_t, std::optional<Gradient>> gradients_;  ///< by the word of a kernel's name
 };
 

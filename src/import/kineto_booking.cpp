@@ -15,7 +15,8 @@ class WorkBooking {
   explicit WorkBooking(const std::function<WorkRule(const KernelOfOperator&)>& rule) : rule_(rule) {}
 
   void measure(const KernelOfOperator& kernel) {
-    KindSum& sum = kinds_[kernel.kind];
+    rows_of_[kernel.kind] = kernel.row;
+    RowSum& sum = rows_[kernel.row];
     sum.booked = {.kind = kernel.kind, .signature = kernel.signature, .name = kernel.name};
     sum.rule = kernel.operation == kNoSpan ? WorkRule::none : rule_(kernel);
     sum.launches += 1;
@@ -25,10 +26,10 @@ class WorkBooking {
   /// The kernels of one call of an operator.
   void book(std::span<const KernelOfOperator> call) {
     for (const KernelOfOperator& kernel : call) {
-      BookedKind& booked = kinds_.at(kernel.kind).booked;
+      BookedKind& booked = rows_.at(kernel.row).booked;
       booked.siblings = std::max(booked.siblings, static_cast<std::uint32_t>(call.size()));
     }
-    if (call.size() == 1 && kinds_.at(call.front().kind).rule == WorkRule::alone) share(call.front().kind, 1);
+    if (call.size() == 1 && rows_.at(call.front().row).rule == WorkRule::alone) share(call.front().row, 1);
     for (const WorkRule rule : {WorkRule::longest, WorkRule::data_gradient, WorkRule::weight_gradient}) {
       book_longest(call, rule);
     }
@@ -36,8 +37,10 @@ class WorkBooking {
 
   std::vector<BookedKind> done() const {
     std::vector<BookedKind> all;
-    for (const auto& [kind, sum] : kinds_) {
+    for (const auto& [kind, row] : rows_of_) {
+      const RowSum& sum = rows_.at(row);
       all.push_back(sum.booked);
+      all.back().kind = kind;
       // Where most launches have others beside them, a share would be of the few that have not.
       const bool rarely_alone = sum.rule == WorkRule::alone && sum.shares <= sum.launches / 2;
       all.back().share = rarely_alone ? 0 : sum.shares / sum.launches;
@@ -46,27 +49,28 @@ class WorkBooking {
   }
 
  private:
-  struct KindSum {
+  struct RowSum {
     BookedKind booked;
     WorkRule rule = WorkRule::none;
     double launches = 0, length = 0, shares = 0;
     double mean() const { return length / launches; }
   };
 
-  void share(spool::Id kind, double part) { kinds_.at(kind).shares += part; }
+  void share(spool::Id row, double part) { rows_.at(row).shares += part; }
 
   /// By the mean over the trace, which does not differ from call to call.
   void book_longest(std::span<const KernelOfOperator> call, WorkRule rule) {
     spool::Id longest = 0;
     for (const KernelOfOperator& kernel : call) {
-      const KindSum& sum = kinds_.at(kernel.kind);
-      if (sum.rule == rule && (longest == 0 || sum.mean() > kinds_.at(longest).mean())) longest = kernel.kind;
+      const RowSum& sum = rows_.at(kernel.row);
+      if (sum.rule == rule && (longest == 0 || sum.mean() > rows_.at(longest).mean())) longest = kernel.row;
     }
     if (longest != 0) share(longest, 1);
   }
 
   const std::function<WorkRule(const KernelOfOperator&)>& rule_;
-  std::map<spool::Id, KindSum> kinds_;
+  std::map<spool::Id, RowSum> rows_;
+  std::map<spool::Id, spool::Id> rows_of_;  ///< of kinds
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ struct KernelOfOperator {
   std::uint32_t operation = 0;  ///< the call of the operator; kNoSpan: none
   std::uint32_t signature = 0;
   spool::Id kind = 0;
+  spool::Id row = 0;       ///< kinds of one row of the report: those of all iterations of a range
   std::uint32_t name = 0;  ///< word
   std::uint64_t start = 0, length = 0;
   std::uint32_t device = 0, stream = 0;
@@ -28,7 +29,7 @@ enum class WorkRule : std::uint8_t {
   weight_gradient
 };
 
-/// What a launch of a kind does, on average.
+/// What a launch of a kind does, on average over its row.
 struct BookedKind {
   spool::Id kind = 0;
   std::uint32_t signature = 0, name = 0;  ///< of its kernels

@@ -60,6 +60,12 @@ constexpr OtherSpelling kOtherSpellings[] = {
     {"global.store_sectors", "l1tex__t_bytes_pipe_lsu_mem_global_op_st.sum", 1 / kSector},
     {"global.load_instructions", "smsp__inst_executed_op_global_ld.sum"},
     {"global.store_instructions", "smsp__inst_executed_op_global_st.sum"},
+    // A request is an instruction of a warp, also of 16 bytes per thread.
+    {"global.load_instructions", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"},
+    {"global.store_instructions", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"},
+    {"global.load_instructions", "sass__inst_executed_global_loads"},
+    {"global.store_instructions", "sass__inst_executed_global_stores"},
+    {"shared.bank_conflicts", "derived__memory_l1_wavefronts_shared_excessive"},
     {"instructions", "sm__inst_executed.sum"},
     {"fp64.add", "sm__sass_thread_inst_executed_op_dadd_pred_on.sum"},
     {"fp64.mul", "sm__sass_thread_inst_executed_op_dmul_pred_on.sum"},
@@ -89,6 +95,28 @@ constexpr OtherSpelling kOtherSpellings[] = {
     {"stall.no_instruction", "smsp__warp_cycles_per_issue_stall_no_instructions"},
     {"stall.selected", "smsp__warp_cycles_per_issue_stall_selected"},
 };
+
+/// Ratios of ncu's memory tables, by which a count that the report lacks follows from another one.
+struct CountByRatio {
+  std::string_view id;      ///< the count that is missing
+  std::string_view from;    ///< the count that is known
+  std::string_view metric;  ///< the ratio
+  bool inverse = false;     ///< `from` is divided by it
+};
+
+constexpr CountByRatio kCountsByRatio[] = {
+    {"global.load_instructions", "global.load_sectors",
+     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", true},
+    {"global.store_instructions", "global.store_sectors",
+     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", true},
+    {"global.load_bytes", "global.load_sectors", "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio"},
+    {"global.store_bytes", "global.store_sectors", "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio"},
+};
+
+/// Sectors that global accesses touch, in all and beyond those that they need (ncu's source counters).
+constexpr std::string_view kSectors = "memory_l2_theoretical_sectors_global";
+constexpr std::string_view kIdealSectors = "memory_l2_theoretical_sectors_global_ideal";
+constexpr std::string_view kExcessSectors = "derived__memory_l2_theoretical_sectors_global_excessive";
 
 /// What the roofline sections count where the metric itself was not asked for: with and without sparsity.
 std::string with_sparsity(std::string_view metric, bool on) {
@@ -148,6 +176,23 @@ void split_dram_bytes(std::map<std::string_view, double>& values, double all) {
   }
 }
 
+void add_counts_by_ratio(std::map<std::string_view, double>& values, const NcuLaunch& launch) {
+  for (const CountByRatio& count : kCountsByRatio) {
+    const auto from = values.find(count.from);
+    const auto ratio = ncu_value(launch, count.metric);
+    if (values.contains(count.id) || from == values.end() || !ratio || !(*ratio > 0)) continue;
+    values[count.id] = count.inverse ? from->second / *ratio : from->second * *ratio;
+  }
+}
+
+void add_excess_sectors(std::map<std::string_view, double>& values, const NcuLaunch& launch) {
+  const auto all = ncu_value(launch, kSectors), ideal = ncu_value(launch, kIdealSectors);
+  auto excess = ncu_value(launch, kExcessSectors);
+  if (!excess && all && ideal) excess = std::max(0.0, *all - *ideal);
+  if (excess) values["global.excess_sectors"] = *excess;
+  if (all) values["global.sectors"] = *all;
+}
+
 const std::set<std::string, std::less<>>& known_metrics() {
   static const std::set<std::string, std::less<>> kKnownMetrics = [] {
     std::set<std::string, std::less<>> names = {std::string(kDram),
@@ -190,6 +235,8 @@ const std::set<std::string, std::less<>>& known_metrics() {
     }
     for (const std::string_view metric : kTensorInstructions) add(metric);
     for (const OtherSpelling& other : kOtherSpellings) add(other.metric);
+    for (const CountByRatio& count : kCountsByRatio) add(count.metric);
+    for (const std::string_view metric : {kSectors, kIdealSectors, kExcessSectors}) add(metric);
     for (const CounterMetric& metric : counter_metrics()) {
       for (const std::string_view candidate : metric.candidates) {
         if (candidate.empty()) continue;
@@ -226,7 +273,9 @@ std::string NcuMetricNames::why_none() const {
       names.empty() ? "" : ", but ", fmt::join(names, ", "));
 }
 
-bool is_ncu_count(std::string_view name) { return name.ends_with(kSum) || name.starts_with("launch__"); }
+bool is_ncu_count(std::string_view name) {
+  return name.ends_with(kSum) || starts_with_any(name, {"launch__", "memory_l2_", "derived__memory_", "sass__inst_"});
+}
 
 bool is_ncu_text(std::string_view name) { return name == "device__attribute_display_name"; }
 
@@ -290,6 +339,8 @@ std::map<std::string_view, double> ncu_quantities(const NcuLaunch& launch) {
     if (metric.id == "time_s" || metric.id == "sm.clock_hz") continue;  // below, and the launch's own
     if (const auto value = value_of(launch, metric)) values[metric.id] = *value;
   }
+  add_counts_by_ratio(values, launch);
+  add_excess_sectors(values, launch);
   if (const NcuClock clock = ncu_clock(launch); !values.empty()) {
     if (clock.hz && *clock.hz > 0) values["sm.clock_hz"] = *clock.hz;
     if (clock.cycles && *clock.cycles > 0) values["sm.elapsed_cycles"] = *clock.cycles;

@@ -152,7 +152,8 @@ std::optional<double> ncu_unit_scale(std::string_view unit) {
 }
 
 bool ncu_metric_needs_unit(std::string_view metric) {
-  return metric.find("__time") != std::string_view::npos || metric.find("bytes") != std::string_view::npos;
+  const auto has = [&](std::string_view part) { return metric.find(part) != std::string_view::npos; };
+  return has("__time") || (has("bytes") && !has("bytes_per_sector"));  // at most a few hundred: never scaled
 }
 
 NumberSigns signs_of(std::string_view text) {

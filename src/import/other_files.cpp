@@ -53,6 +53,11 @@ constexpr OtherFile kOtherFiles[] = {
     {"a pointer of Git LFS instead of the file",
      [](auto, auto beginning) { return beginning.starts_with("version https://git-lfs"); },
      "git lfs pull, and import {0} again"},
+    {"zeros instead of a file: a copy or a download did not end",
+     [](auto, auto beginning) {
+       return beginning.size() >= kHeader && std::ranges::all_of(beginning, [](char byte) { return byte == 0; });
+     },
+     "copy or download {0} again"},
     {"an HTML page instead of the file",
      [](auto, auto beginning) {
        const std::string first = lower_case(beginning.substr(0, kHeader));
@@ -227,7 +232,9 @@ constexpr OtherFile kOtherFiles[] = {
      "roofline calibrate --device all measures links and collectives of this machine"},
     {"times of one driver of ERT; the summary of all its runs is imported",
      [](auto, auto beginning) {
+       // The summary of all runs quotes these lines.
        return contains_any(beginning, {"META_DATA"}) &&
+              !contains_any(beginning, {"\"empirical\"", "GFLOPs EMP", "DRAM EMP", " Weight\n"}) &&
               contains_any(beginning, {"MPI_PROCS", "OPENMP_THREADS", "GPU_BLOCKS"});
      },
      "ert CONFIG, and import its roofline.json"},

@@ -331,9 +331,7 @@ std::optional<fs::path> rocprof_compute_table(const fs::path& given) {
   std::error_code ignored;
   if (fs::is_directory(given, ignored)) {
     if (is_file(given / kCounterFile)) return given / kCounterFile;
-    if (is_file(given / kRoofFile)) return given / kRoofFile;
-    throw UsageError(fmt::format("{} is a folder, and has no {} of rocprof-compute", given.string(), kCounterFile),
-                     "give the folder of one GPU (workloads/NAME/MI200), or a file");
+    return is_file(given / kRoofFile) ? std::optional(given / kRoofFile) : std::nullopt;
   }
   const std::string name = given.filename().string();
   const bool belongs = name == kSystemFile || name == kRoofFile;

@@ -1564,6 +1564,86 @@ class Imports(Workspace):
         for line in (self.folder / "out/results.jsonl").read_text().splitlines():
             self.assertIn("workload", json.loads(line))
 
+    def trace(self, name, slowdown=1.0):
+        """A trace of two kernels on an H200; `slowdown` is of the second. Times differ by 0.2 % between launches."""
+        events, now = [], 1000.0
+        for i in range(80):
+            kernel, factor = (("steady_kernel", 1.0), ("gelu_kernel", slowdown))[i % 2]
+            length = 100 * factor * (1 + 0.002 * ((i * 7) % 5 - 2) / 2)
+            events.append({"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": now, "dur": length,
+                           "args": {"device": 0, "stream": 7, "correlation": i + 1, "grid": [132, 1, 1],
+                                    "block": [256, 1, 1]}})
+            now += length + 1
+        document = {"deviceProperties": [{"id": 0, "name": "NVIDIA H200", "numSms": 132, "computeMajor": 9,
+                                          "computeMinor": 0}], "traceEvents": events}
+        path = self.folder / name
+        path.write_text(json.dumps(document))
+        return path
+
+    def test_profiles_are_compared_without_a_report(self):
+        before, slow = self.trace("before.json"), self.trace("slow.json", 1.1)
+
+        def changes(*files, code):
+            done = self.run_tool("compare", "--format", "json", *files)
+            self.check(done, code)
+            check_by("comparison", json.loads(done.stdout))
+            return json.loads(done.stdout), done
+
+        same, done = changes(before, before, code=0)
+        self.assertEqual([(row["change"], row["time_ratio"]) for row in same["rows"]], [("same", 1.0)] * 2)
+        self.assertRegex(done.stderr, "before.json.*torch.profiler")
+        slower = {row["label"]: row for row in changes(before, slow, code=3)[0]["rows"]}
+        self.assertEqual(slower["steady_kernel"]["change"], "same")
+        self.assertEqual(slower["gelu_kernel"]["change"], "slower")
+        self.assertAlmostEqual(slower["gelu_kernel"]["time_ratio"], 1.1, 6)
+        # A report of an import and the file itself are the same run; several runs per side, too.
+        self.check(self.run_tool("import", before, "-o", "imported"), 0)
+        mixed, _ = changes("imported/report.json", slow, code=3)
+        self.assertEqual([row["change"] for row in mixed["rows"] if row["label"] == "gelu_kernel"], ["slower"])
+        several, _ = changes(before, "imported", "--", slow, slow, code=3)
+        self.assertEqual([row["change"] for row in several["rows"] if row["label"] == "gelu_kernel"], ["slower"])
+        # What cannot be imported is refused as by import.
+        (self.folder / "no-kernels.json").write_text('{"traceEvents": []}')
+        self.check(self.run_tool("compare", before, "no-kernels.json"), 2, "no-kernels.json")
+        (self.folder / "step.nsys-rep").write_text("binary")
+        self.check(self.run_tool("compare", before, "step.nsys-rep"), 2, "nsys export --type sqlite")
+        self.check(self.run_tool("compare", self.RECORDED / "kernels.ncu-rep", self.RECORDED / "wide.csv.gz"), 0)
+
+    def test_files_of_the_other_command_name_it(self):
+        """`report` of a profile, and `import` of a report: each answer is a command that works."""
+        for profile, stem in (("kernels.ncu-rep", "kernels"), ("trace.json.gz", "trace"), ("step.sqlite", "step"),
+                              ("wide.csv.gz", "wide"), ("proton.hatchet.gz", "proton")):
+            file = self.RECORDED / profile
+            for command in ("report", "show", "project"):
+                options = ("--onto", "H100") if command == "project" else ()
+                done = self.run_tool(command, file, *options)
+                self.check(done, 2, f"roofline import {file} -o reports/{stem}")
+                self.assertIn(f"reports/{stem}/report.json", done.stderr)
+        self.check(self.run_tool("import", self.RECORDED / "kernels.ncu-rep", "-o", "reports/kernels"), 0)
+        self.check(self.run_tool("report", "reports/kernels/report.json", "--format", "csv"), 0)
+        done = self.run_tool("import", "reports/kernels/report.json")
+        self.check(done, 2, "roofline report reports/kernels/report.json")
+        machine = json.loads(self.ROOFS.read_text())["machine"]
+        (self.folder / "machine.json").write_text(json.dumps({"schema": "roofline.machine/1", **machine}))
+        self.check(self.run_tool("import", "machine.json"), 2, "roofline machine machine.json")
+        self.check(self.run_tool("import", "machine.json"), 2, "--machine machine.json")
+        (self.folder / "step.nsys-rep").write_text("binary")
+        self.check(self.run_tool("report", "step.nsys-rep"), 2, "nsys export --type sqlite")
+
+    def test_mistakes_of_the_command_line_have_a_next_step(self):
+        """F24, F25 and F26: each refusal leads to a command that is accepted."""
+        self.check(self.run_tool("profile", "python", "train.py"), 2, "roofline profile -- python train.py")
+        self.check(self.run_tool("profile", "--", "no-such-program"), 2, "no-such-program")
+        self.assertNotIn("--device", self.run_tool("profile", "--", "no-such-program").stderr.splitlines()[-1])
+        self.check(self.run_tool("profile", "--device", "cpu", "--", "true"), 0)
+        trace = self.trace("trace.json")
+        for name in ("out.pptx", "out.jpg"):
+            self.check(self.run_tool("import", trace, "-o", name), 2, f"'{name[3:]}'", "html")
+            self.assertFalse((self.folder / name).exists())
+        self.check(self.run_tool("import", trace, "-o", "out.pptx/"), 0)
+        (self.folder / "tab.yaml").write_text("name: own\nworkloads:\n  - op: relu\n\tshape: { n: 64 }\n")
+        self.check(self.run_tool("analyze", "tab.yaml", "--device", "cpu"), 2, "tab.yaml:4:1")
+
     def test_what_is_no_profile_is_refused(self):
         (self.folder / "text").write_text("hello")
         self.check(self.run_tool("import", "text"), 2, "text")

@@ -131,7 +131,7 @@ def shares_of_roofs(report):
     """In per cent: up to 105 need no reason; above that, those of rows and copies that have one."""
     shares = lambda of: [one.get("fraction_of_roof") or 0 for one in of]
     rows, copies = shares(report["results"]), shares(report["profile"]["copies"])
-    rows_explained = any(" 0 not explained" in note for note in report["notes"])
+    rows_explained = any(" 0 of unknown cause" in note for note in report["notes"])
     copies_explained = any("above its roof" in saving.get("evidence", "") for saving in report["profile"]["wins"])
     rows = [share for share in rows if rows_explained or share < 1.05]
     copies = [share for share in copies if copies_explained or share < 1.05]

@@ -5,7 +5,7 @@
 
 Prints one line per file (ok, WRONG with expected and imported figures, or - for what is no profile) and exits with 1 if
 one is wrong. Reads chrome traces of PyTorch (.json, .json.gz), SQLite exports of nsys, CSV of ncu and of nsys stats,
-JSON, CSV and databases of rocprofv3 and rocprof, pmc_perf.csv and roofline.csv of rocprof-compute, likwid-perfctr -O,
+reports of ncu, JSON, CSV and databases of rocprofv3 and rocprof, pmc_perf.csv and roofline.csv of rocprof-compute, likwid-perfctr -O,
 roofline.json of ERT, xplane.pb, JSON of nvbench and Google Benchmark, layers of TensorRT, trees of Proton.
 Compared are the kernels' number and time, the copies' number and bytes, the FLOPs of matrix products, which the
 innermost operator around a kernel's launching call decides, FLOPs and bytes of counters, and roofs.
@@ -20,12 +20,14 @@ import math
 import os
 import pathlib
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
 
 import amd_files
 import mean_files
+import ncu_reports
 
 OPERANDS = {"aten::mm": (0, 1), "aten::bmm": (0, 1), "aten::addmm": (1, 2), "aten::baddbmm": (1, 2)}
 CALLS = {"cuda_runtime", "cuda_driver", "runtime", "hip_runtime", "xpu_runtime"}
@@ -102,7 +104,8 @@ def of_trace(path):
         streams[args.get("device"), args.get("stream")].append((start, start + number(one["dur"])))
     launching = (calls.get((kernel.get("args") or {}).get("correlation")) for kernel in kernels)
     products = {id(op): op for op in (ops.around(call) for call in launching if call) if op and op["name"] in OPERANDS}
-    return {"kernels": len(kernels), "kernel_s": sum(number(kernel["dur"]) for kernel in kernels) * 1e-6,
+    return {"names": len({kernel["name"] for kernel in kernels}), "kernels": len(kernels),
+            "kernel_s": sum(number(kernel["dur"]) for kernel in kernels) * 1e-6,
             "copies": len(copies), "bytes": sum(number((copy.get("args") or {}).get("bytes", 0)) for copy in copies),
             "flops": sum(map(product_flops, products.values())), "overlaps": overlaps_of(streams.values(), 0.0015)}
 
@@ -260,19 +263,22 @@ def imported(roofline, path):
     copies = [copy for copy in profile["copies"] if copy["direction"] != "memset"]
     work = [(row["profiled"]["launches"], row.get("work") or {}) for row in rows]
     products = [row for row in rows if (row["profiled"].get("operation") or "").split("(")[0] in OPERANDS]
-    return {"kernels": sum(row["profiled"]["launches"] for row in rows), "kernel_s": profile["kernel_s"],
+    return {"names": len({row["profiled"]["full_name"] for row in rows}),
+            "kernels": sum(row["profiled"]["launches"] for row in rows), "kernel_s": profile["kernel_s"],
             "copies": sum(copy["copies"] for copy in copies), "bytes": sum(copy.get("bytes", 0) for copy in copies),
             "flops": sum(sum(row["work"]["flops"].values()) * row["profiled"]["launches"] for row in products),
             "work_flops": sum(count * sum(one.get("flops", {}).values()) for count, one in work),
-            "work_bytes": sum(count * sum(map(moved_bytes, one.get("bytes", {}).values())) for count, one in work),
+            "work_bytes": sum(count * sum(moved_bytes(level) for name, level in one.get("bytes", {}).items()
+                                          if name in ("hbm", "dram")) for count, one in work),
             "roofs": sorted(roof["value"] for roof in report["machine"]["ceilings"]),
             "above": [row["label"] for row in rows if (row.get("fraction_of_roof") or 0) > 1.05]}
 
 
 def wrong_figures(expected, got):
     wrong = []
-    for key in ("kernels", "copies", "bytes", "kernel_s", "flops", "work_flops", "work_bytes"):
-        if expected.get(key) is None or math.isclose(expected[key], got[key], rel_tol=1e-6, abs_tol=1e-15):
+    for key in ("names", "kernels", "copies", "bytes", "kernel_s", "flops", "work_flops", "work_bytes"):
+        tolerance = expected.get("tolerance", 1e-6) if key.startswith("work_") else 1e-6
+        if expected.get(key) is None or math.isclose(expected[key], got[key], rel_tol=tolerance, abs_tol=1e-15):
             continue
         if key == "kernel_s" and abs(expected[key] - got[key]) < expected.get("rounding", 0):
             continue
@@ -287,17 +293,25 @@ def wrong_figures(expected, got):
     return wrong
 
 
+def of_ncu_report(path):
+    return {**NOTHING, **ncu_reports.sums_of(ncu_reports.launches_in(path.read_bytes(), wire))}
+
+
+READERS = {".sqlite": of_sqlite, ".csv": of_csv, ".log": of_csv, ".json": of_json, ".gz": of_json, ".pb": of_xplane,
+           ".profile": of_json, ".hatchet": of_json, ".ncu-rep": of_ncu_report,
+           ".db": lambda path: {**NOTHING, **amd_files.of_rocpd(path)}}
+NOT_READ = (ValueError, KeyError, IndexError, TypeError, AttributeError, sqlite3.Error, struct.error)
+
+
 def main():
-    roofline, readers = sys.argv[1], {".sqlite": of_sqlite, ".csv": of_csv, ".log": of_csv, ".json": of_json,
-                                      ".gz": of_json, ".pb": of_xplane, ".profile": of_json, ".hatchet": of_json,
-                                      ".db": lambda path: {**NOTHING, **amd_files.of_rocpd(path)}}
+    roofline = sys.argv[1]
     files = [path for given in map(pathlib.Path, sys.argv[2:]) for path in (given.rglob("*") if given.is_dir() else [given])]
     count = collections.Counter()
-    for path in sorted(path for path in files if path.suffix in readers):
+    for path in sorted(path for path in files if path.suffix in READERS):
         got = imported(roofline, path)
         try:
-            expected = readers[path.suffix](path)
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError, sqlite3.Error) as error:
+            expected = READERS[path.suffix](path)
+        except NOT_READ as error:
             expected = error
         if isinstance(got, list) or isinstance(expected, Exception):
             word, text = "-", got if isinstance(got, list) else f"not read by this script: {expected!r:.80}"

@@ -127,6 +127,33 @@ TEST(ImportAttribution, TheKernelWithTheWorkIsTheSameInEveryCall) {
   EXPECT_DOUBLE_EQ(booked_flops(report), 10 * kProductFlops);
 }
 
+/// Iterations of a range share a row, and calls of which the trace lacks a kernel are not the same in each of them.
+TEST(ImportAttribution, WorkIsThatOfAllIterationsOfARange) {
+  std::vector<std::string> events;
+  const std::vector<std::vector<bool>> has_product = {{false, false, true}, {false, true, true}};
+  int start = 100, number = 10;
+  for (std::size_t step = 0; step < has_product.size(); ++step) {
+    events.push_back(event("user_annotation", "Iteration#" + std::to_string(step), 1, start - 10, "2000", ""));
+    for (const bool has : has_product[step]) {
+      events.push_back(product(1, start, number));
+      for (const bool longer : {true, false}) {
+        if (longer && !has) continue;
+        events.push_back(launch(1, start + (longer ? 5 : 15), ++number));
+        events.push_back(
+            kernel(longer ? "gemm" : "epilogue", start + (longer ? 100 : 200), longer ? "50" : "5", number, number));
+      }
+      start += 500;
+      number += 10;
+    }
+    start += 1000;
+  }
+  const Report report = report_of_text(trace_with(events));
+  ASSERT_EQ(report.points.size(), 2U);
+  EXPECT_DOUBLE_EQ(booked_flops(report), 6 * kProductFlops);
+  EXPECT_DOUBLE_EQ(row_named(report, "epilogue").work.total_flops(), 0.5 * kProductFlops);
+  EXPECT_DOUBLE_EQ(row_named(report, "gemm").work.total_flops(), kProductFlops);
+}
+
 TEST(ImportAttribution, NumbersAreNotJoinedAcrossProcesses) {
   // Two ranks with the same numbers and different products, each with a GPU.
   const auto report = [](bool differ) {

@@ -64,6 +64,39 @@ TEST(KinetoDevices, ArePlacedWhereTheirMemoryFits) {
   EXPECT_THAT(data_sheet_machine(part).device.name, AllOf(HasSubstr("gfx942"), Not(HasSubstr("sm_"))));
 }
 
+/// A product whose kernel is launched by a call of this category, and an event of another one.
+Report report_of_calls(const std::string& category, const std::string& other) {
+  const TemporaryFile file("t.json", R"({"schemaVersion": 1, "deviceProperties": [{"id": 0, )" + std::string(kNvidia) +
+                                         R"(}], "traceEvents": [
+  {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10, "dur": 20, "args": {"External id": 3,
+   "Input Dims": [[64, 32], [32, 16]], "Input type": ["float", "float"]}},
+  {"ph": "X", "cat": ")" + category + R"(", "name": "launchKernel", "pid": 1, "tid": 1, "ts": 15, "dur": 5,
+   "args": {"correlation": 99}},
+  {"ph": "X", "cat": "kernel", "name": "product", "pid": 0, "tid": 7, "ts": 40, "dur": 12, "args": {"device": 0,
+   "stream": 7, "correlation": 99}},
+  {"ph": "X", "cat": ")" + other + R"(", "name": "e", "pid": 0, "tid": 7, "ts": 41, "dur": 2}]})");
+  return report_of_file(file.path());
+}
+
+/// Calls of devices outside PyTorch (PrivateUse1) launch kernels as those of CUDA do.
+TEST(KinetoPrivateUse1, CallsLaunchKernels) {
+  for (const char* category : {"cuda_runtime", "privateuse1_runtime", "PrivateUse1_Runtime", "privateuse1_driver"}) {
+    const Report report = report_of_calls(category, "ac2g");
+    ASSERT_EQ(report.points.size(), 1U) << category;
+    const Point& point = report.points[0];
+    EXPECT_THAT(point.profiled->operation, testing::StartsWith("aten::mm")) << category;
+    EXPECT_EQ(point.work.operations().begin()->second, 2.0 * 64 * 32 * 16) << category;
+    EXPECT_NEAR(point.profiled->total_s, 12e-6, 1e-12) << category;
+    EXPECT_THAT(report.notes, Not(testing::Contains(HasSubstr("ac2g")))) << category;
+    ASSERT_EQ(report.profile->calls.size(), 1U) << category;
+    EXPECT_EQ(report.profile->calls[0].name, "launchKernel") << category;
+  }
+  // Events of the device itself are not imported, and are named with their number.
+  const Report report = report_of_calls("privateuse1_runtime", "privateuse1_kernel");
+  EXPECT_EQ(report.points.size(), 1U);
+  EXPECT_THAT(report.notes, testing::Contains(HasSubstr("privateuse1_kernel (1)")));
+}
+
 /// What to do about a trace of a launch and this event.
 std::string hint_of_trace(const std::string& category, const std::string& name) {
   const TemporaryFile file("t.json", R"({"traceEvents": [

@@ -108,6 +108,17 @@ TEST(Ert, TextsOfRunsHaveTheHighestRates) {
   EXPECT_EQ(report.roofs->find("dram.copy")->value, 103.5e9);
 }
 
+TEST(Ert, ASummaryQuotesItsDrivers) {
+  const ImportedProfile profile = import_text("roofline.json", R"({"empirical": {"metadata": {},
+    "gflops": {"data": [["FP64 GFLOPs", 2772.78]], "metadata": {"": ["META_DATA", "FLOPS 64", "OPENMP_THREADS 80"]}},
+    "gbytes": {"data": [["DRAM", 128.5]], "metadata": {"": ["META_DATA", "MPI_PROCS 1"]}}}})");
+  EXPECT_EQ(profile.roofs->compute(Pipe::fp64)->value, 2772.78e9);
+  EXPECT_EQ(profile.roofs->find("dram.copy")->value, 128.5e9);
+  const ImportedProfile text = import_text(
+      "sum", "   11.03 GFLOPs\n\n  1458.88 Weight\n\n    18.30 DRAM\n\nMETA_DATA\nFLOPS 1\nOPENMP_THREADS 8\n");
+  EXPECT_EQ(text.roofs->find("dram.copy")->value, 18.3e9);
+}
+
 TEST(Ert, WhatIsNoRateIsRefused) {
   EXPECT_THAT(refusal_of("roofline.json", R"({"empirical":{"gbytes":{"data":[["DRAM","fast"]]}}})"), HasSubstr("byte"));
   EXPECT_THAT(refusal_of("roofline.json", R"({"empirical":{"gbytes":{"data":[["DRAM",-1]]}}})"), HasSubstr("byte"));

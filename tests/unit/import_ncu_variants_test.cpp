@@ -266,6 +266,10 @@ TEST(NcuSpellings, OfAFactGiveTheSame) {
       {"l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum", "byte", "288", "global.load_sectors", 9},
       {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sector", "9", "global.store_sectors", 9},
       {"smsp__inst_executed_op_global_st.sum", "inst", "9", "global.store_instructions", 9},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "", "9", "global.store_instructions", 9},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "request", "9", "global.load_instructions", 9},
+      {"derived__memory_l2_theoretical_sectors_global_excessive", "Kbyte", "1.5", "global.excess_sectors", 1500},
+      {"derived__memory_l1_wavefronts_shared_excessive", "", "9", "shared.bank_conflicts", 9},
       {"lts__t_sectors.sum", "sector", "3", "l2.all_bytes", 96},
       // ncu 2018 and 2019 on Pascal
       {"dram__read_bytes", "Mbyte", "80", "dram.read_bytes", 80e6},
@@ -296,6 +300,108 @@ TEST(NcuSpellings, OfTimeGiveTheSame) {
                                 {"0", "sm__cycles_elapsed.avg.per_second", "cycle/nsecond", "1.5"}})),
               ElementsAre(2000));
   EXPECT_THAT(times_in(details({{"0", "sm__cycles_elapsed.avg", "cycle", "3000"}})), ElementsAre(0));
+}
+
+/// Requests of a transpose of 8192 x 8192 fp32 values.
+constexpr double kRequests = 8192.0 * 8192 / 32;
+
+/// A launch at a quarter of the memory roof of an H100, with these metrics besides.
+std::string transpose(const std::vector<std::pair<std::string, double>>& metrics, bool dram = true) {
+  std::vector<MetricRow> rows = {{"0", kTime, "ns", "612000"},
+                                 {"0", "device__attribute_display_name", "", "NVIDIA H100 80GB HBM3"},
+                                 {"0", "device__attribute_multiprocessor_count", "", "132"}};
+  if (dram) rows.push_back({"0", "dram__bytes_read.sum", "byte", "268435456"});
+  if (dram) rows.push_back({"0", "dram__bytes_write.sum", "byte", "268435456"});
+  rows.push_back({"0", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "%", "0"});
+  for (const char* type : {"d", "f", "h"}) {
+    for (const char* operation : {"add", "mul", "fma"}) {
+      const std::string name = fmt::format("smsp__sass_thread_inst_executed_op_{}{}_pred_on.sum", type, operation);
+      rows.push_back({"0", name, "inst", "0"});
+    }
+  }
+  for (const auto& [metric, value] : metrics) rows.push_back({"0", metric, "", fmt::format("{:.0f}", value)});
+  std::string text = details(rows);
+  for (std::size_t at = text.find("(64, 1, 1)"); at != std::string::npos; at = text.find("(64, 1, 1)", at)) {
+    text.replace(at, 4, "(65536,");
+  }
+  return text;
+}
+
+Report report_of_h100(std::string_view text) {
+  DeviceFacts device;
+  device.name = "NVIDIA H100 80GB HBM3";
+  device.sms = 132;
+  const TemporaryFile file("a.csv", text);
+  return report_of_file(file.path(), data_sheet_machine(device));
+}
+
+Verdict verdict_of(std::string_view text) { return verdicts(report_of_h100(text)).at(0); }
+
+/// Sectors per request of loads and stores.
+std::vector<std::pair<std::string, double>> accesses(double loads, double stores) {
+  return {{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", loads * kRequests},
+          {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", kRequests},
+          {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", stores * kRequests},
+          {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", kRequests}};
+}
+
+TEST(NcuVerdicts, NameScatteredAccessesWithoutTheirBytes) {
+  constexpr double kSaving = 612e-6 - 2 * 268435456 / 3.352e12;
+  for (const auto& [loads, stores, rule] :
+       {std::tuple(4, 32, "many-sector-stores"), std::tuple(32, 4, "many-sector-loads")}) {
+    const Verdict verdict = verdict_of(transpose(accesses(loads, stores)));
+    EXPECT_EQ(verdict.rule, rule);
+    EXPECT_THAT(verdict.finding, AllOf(HasSubstr("32"), HasSubstr("2×")));
+    EXPECT_NEAR(verdict.total_gain_s, kSaving, 0.01 * kSaving);
+    EXPECT_EQ(verdict_of(transpose(accesses(loads, stores), false)).rule, rule) << "without a roof";
+  }
+  // 4 bytes per thread in order are 4 sectors, 16 bytes are 16, or 17 at any address.
+  for (const double sectors : {4.0, 8.0, 16.0, 17.0}) {
+    EXPECT_EQ(verdict_of(transpose(accesses(sectors, sectors))).rule, "latency") << sectors;
+  }
+  const std::vector<std::pair<std::string, double>> few = {
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 4 * kRequests},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", kRequests},
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 0.32 * kRequests},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 0.01 * kRequests}};
+  EXPECT_EQ(verdict_of(transpose(few)).rule, "latency") << "a hundredth of the stores";
+}
+
+TEST(NcuVerdicts, NameScatteredStoresByOtherMetrics) {
+  EXPECT_EQ(verdict_of(transpose({{"smsp__inst_executed_op_global_st.sum", kRequests},
+                                  {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 32 * kRequests}}))
+                .rule,
+            "many-sector-stores");
+  auto excess = accesses(4, 32);
+  excess.emplace_back("derived__memory_l2_theoretical_sectors_global_excessive", 28 * kRequests);
+  const Verdict bounded = verdict_of(transpose(excess));
+  EXPECT_EQ(bounded.rule, "many-sector-stores");
+  EXPECT_THAT(bounded.finding, HasSubstr("4.6×")) << "32 of 32 - (28 - 3): the loads have 3 in excess at most";
+  excess = accesses(4, 32);
+  excess.emplace_back("smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio", 4);
+  EXPECT_THAT(verdict_of(transpose(excess)).finding, HasSubstr("8×")) << "of 32 bytes, 4 are used";
+  EXPECT_EQ(verdict_of(transpose(excess)).rule, "scattered-stores");
+  // 8 bytes per thread with a stride of two: no more sectors than 16 bytes in order have.
+  excess = accesses(2, 16);
+  EXPECT_EQ(verdict_of(transpose(excess)).rule, "latency");
+  excess.emplace_back("memory_l2_theoretical_sectors_global", 18 * kRequests);
+  excess.emplace_back("memory_l2_theoretical_sectors_global_ideal", 10 * kRequests);
+  EXPECT_EQ(verdict_of(transpose(excess)).rule, "many-sector-stores");
+  const std::string sum = "derived__memory_l2_theoretical_sectors_global_excessive";
+  EXPECT_EQ(verdict_of(transpose({{sum, 28 * kRequests}})).rule, "excess-sectors");
+  EXPECT_EQ(verdict_of(transpose({{sum, 0}})).rule, "latency");
+}
+
+TEST(NcuVerdicts, NameBankConflictsByTheirCycles) {
+  const auto with = [](double conflicts) {
+    auto metrics = accesses(4, 4);
+    metrics.emplace_back("sm__cycles_elapsed.avg", 1e6);
+    metrics.emplace_back("derived__memory_l1_wavefronts_shared_excessive", conflicts * 132e6);
+    return report_of_h100(transpose(metrics));
+  };
+  EXPECT_EQ(verdicts(with(0.5)).at(0).rule, "bank-conflict-cycles");
+  EXPECT_NEAR(with(0.5).profile->savings.at(0).seconds, 0.5 * 612e-6, 1e-6);
+  EXPECT_EQ(verdicts(with(0.05)).at(0).rule, "latency");
 }
 
 TEST(NcuRepeats, RowsThatAreThereTwiceCountOnce) {

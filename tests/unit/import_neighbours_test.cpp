@@ -326,6 +326,10 @@ TEST(OtherFiles, ReportsAreToldFromProfiles) {
   EXPECT_FALSE(recorded_by(TemporaryFile("a.json", R"({"traceEvents":[]})").path()).empty());
   EXPECT_FALSE(recorded_by(recorded("trace.json.gz")).empty());
   EXPECT_FALSE(recorded_by(recorded("kernels.ncu-rep")).empty());
+  EXPECT_FALSE(recorded_by(TemporaryFile("a.json", R"([{"ph":"X","cat":"kernel"}])").path()).empty());
+  EXPECT_TRUE(recorded_by(recorded("").parent_path()).empty()) << "a folder";
+  EXPECT_TRUE(recorded_by("nowhere.json").empty());
+  EXPECT_THROW(recorded_by(TemporaryFile("a.nsys-rep", "binary").path()), UsageError);
 }
 
 }  // namespace

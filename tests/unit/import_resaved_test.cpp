@@ -230,6 +230,15 @@ TEST(Rocprof, AnUnnamedGpuIsOneOfAmd) {
   EXPECT_EQ(gpu_unit_name(gpu_vendor(data_sheet_machine(profile.devices.at(0)).device.name)).many, "compute units");
 }
 
+TEST(OtherFiles, OfZerosWereNotCopied) {
+  try {
+    import_text("step.sqlite", std::string(4096, '\0'));
+    ADD_FAILURE();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.hint(), testing::HasSubstr("step.sqlite"));
+  }
+}
+
 TEST(OtherFiles, NameTheFileToImportOrTheNextStep) {
   const struct {
     const char *name, *text, *next;

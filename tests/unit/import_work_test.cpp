@@ -272,9 +272,9 @@ TEST(ImportedRows, AboveTheirRoofHaveAReason) {
   const Report cached = report_of_launches({kA100}, {{"relu", 2, elements("1000000")}});
   EXPECT_EQ(reason_of(cached), AboveRoofReason::cached);
   EXPECT_EQ(verdicts(cached).at(0).rule, "partly-cached");
-  const Report not_explained = report_of_launches({kA100}, {{"relu", 200, elements("100000000")}});
-  EXPECT_EQ(reason_of(not_explained), AboveRoofReason::none) << "800 MB are no matter of 40 MB of cache";
-  EXPECT_EQ(verdicts(not_explained).at(0).rule, "above-roof");
+  const Report unknown = report_of_launches({kA100}, {{"relu", 200, elements("100000000")}});
+  EXPECT_EQ(reason_of(unknown), AboveRoofReason::none) << "800 MB are no matter of 40 MB of cache";
+  EXPECT_EQ(verdicts(unknown).at(0).rule, "above-roof");
   const std::string convolution =
       R"("aten::cudnn_convolution", "args": {"Input Dims": [[8, 64, 56, 56], [64, 64, 3, 3]],
     "Input type": ["float", "float"], "Concrete Inputs": ["", "", "[1, 1]", "[1, 1]", "[1, 1]", "1"], )";
@@ -285,10 +285,33 @@ TEST(ImportedRows, AboveTheirRoofHaveAReason) {
   const Machine roofs = data_sheet_machine(slower);
   const Report other = report_of_launches({kA100}, {{"relu", 800, elements("100000000")}}, &roofs);
   EXPECT_EQ(reason_of(other), AboveRoofReason::other_gpu);
-  for (const Report* report : {&cached, &not_explained, &winograd, &other}) {
+  for (const Report* report : {&cached, &unknown, &winograd, &other}) {
     Report copy = *report;
     EXPECT_NE(explain_rows_above_roof(copy), "");
   }
+}
+
+/// Without a cause in evidence, each row names the source of each of its figures.
+TEST(ImportedRows, AboveTheirRoofWithoutACauseNameTheirSources) {
+  const Report report = report_of_launches({kA100}, {{"relu", 200, elements("100000000")}});
+  const auto why = [&](TimeSource time, WorkSource work, bool measured) {
+    Report copy = report;
+    copy.points[0].profiled->time_source = time;
+    copy.points[0].profiled->work_source = work;
+    for (Ceiling& ceiling : copy.machine.ceilings) ceiling.origin = measured ? "probe" : ceiling.origin;
+    explain_rows_above_roof(copy);
+    return copy.points[0].profiled->why_above_roof;
+  };
+  using testing::AllOf;
+  using testing::HasSubstr;
+  EXPECT_THAT(why(TimeSource::traced, WorkSource::modelled, false),
+              AllOf(HasSubstr("modelled"), HasSubstr("traced"), HasSubstr("data-sheet"), HasSubstr("count")));
+  EXPECT_THAT(why(TimeSource::averaged, WorkSource::stated, true),
+              AllOf(HasSubstr("author"), HasSubstr("averaged"), HasSubstr("measured"), HasSubstr("count")));
+  EXPECT_THAT(why(TimeSource::replayed, WorkSource::counted, false),
+              AllOf(HasSubstr("counted"), HasSubstr("replay"), HasSubstr("data-sheet"), HasSubstr("calibrate")));
+  EXPECT_THAT(why(TimeSource::traced, WorkSource::counted, true),
+              AllOf(HasSubstr("counted"), HasSubstr("launches"), HasSubstr("measured"), HasSubstr("clock")));
 }
 
 TEST(ImportedRows, AboveTheirRoofBecauseTheirTimesWereCut) {

@@ -159,7 +159,40 @@ constexpr Pair kPairs[] = {
     {"issue-limited", "window_min_faulty", "mc_terminal_healthy"},
     {"latency", "chase", "mc_terminal_healthy"},                           // whose warps are ready
     {"unexplained-stream", "rank_update_healthy", "surface_flip_faulty"},  // loads 4 bytes at a time
+    // The same as reports of ncu have them.
+    {"many-sector-stores", "stores, stride 32, in ncu", "stores, stride 1, in ncu"},
+    {"many-sector-stores", "store_by_column_faulty, in ncu", "store_by_column_mended, in ncu"},
+    {"many-sector-stores", "turn_faulty, in ncu", "turn_mended, in ncu"},
+    {"many-sector-stores", "turn_faulty, in ncu", "turn_faulty"},  // whose bytes are counted
+    {"many-sector-loads", "loads, stride 32, in ncu", "loads, stride 1, in ncu"},
+    {"many-sector-loads", "loads, stride 32, in ncu", "turn_faulty, in ncu"},
+    {"excess-sectors", "stores, stride 32, excess only", "stores, stride 1, excess only"},
+    {"excess-sectors", "turn_faulty, excess only", "turn_faulty, in ncu"},
+    {"bank-conflict-cycles", "transpose, in ncu", "transpose, padded, in ncu"},
+    {"bank-conflict-cycles", "transpose, in ncu", "transpose"},  // has a roof of shared memory
 };
+
+/// A launch as ncu reports it: sectors and requests without the requested bytes, or only the sectors in excess; under
+/// data-sheet roofs, which caches and shared memory have none of.
+Counters in_ncu(Counters counters, bool excess_only) {
+  double excess = 0;
+  for (const std::string kind : {"load", "store"}) {
+    const auto sectors = counters.find("global." + kind + "_sectors");
+    const auto bytes = counters.find("global." + kind + "_bytes");
+    if (sectors && bytes) excess += std::max(0.0, *sectors - *bytes / 32);
+    counters.values.erase("global." + kind + "_bytes");
+    if (excess_only) counters.values.erase("global." + kind + "_sectors");
+  }
+  counters.values["global.excess_sectors"] = excess;
+  return counters;
+}
+
+Machine without_caches(Machine machine) {
+  std::erase_if(machine.ceilings, [](const Ceiling& ceiling) {
+    return ceiling.kind == CeilingKind::bandwidth && ceiling.level != Level::hbm;
+  });
+  return machine;
+}
 
 /// What is known of each kernel, by its name: of those that were made for it, and of the rows of the reference runs.
 std::map<std::string, Quantities> recorded_quantities() {
@@ -174,6 +207,15 @@ std::map<std::string, Quantities> recorded_quantities() {
       point.bound = bound_of(point.work, report.machine, point.time->clock_hz);
       of[point.workload.label] = quantities_of(point, report.machine, point.counters ? &*point.counters : nullptr);
       of[point.workload.label].erase("interval.known");  // of kernels that were only counted there is one time
+      if (!point.counters) continue;
+      const Machine machine = without_caches(report.machine);
+      point.bound = bound_of(point.work, machine, point.time->clock_hz);
+      for (const bool excess_only : {false, true}) {
+        const Counters counters = in_ncu(*point.counters, excess_only);
+        of[point.workload.label + (excess_only ? ", excess only" : ", in ncu")] =
+            quantities_of(point, machine, &counters);
+        of[point.workload.label + (excess_only ? ", excess only" : ", in ncu")].erase("interval.known");
+      }
     }
   }
   return of;

@@ -68,7 +68,10 @@ std::vector<std::string> comparison_notes(const Report& base, const Report& now)
   if (base.profile.has_value() != now.profile.has_value()) {
     notes.emplace_back("one is a program, the other a suite: their rows can't be matched");
   } else if (base.profile) {
-    note_difference(notes, "different programs", program_name(*base.profile), program_name(*now.profile));
+    // An import knows the name of its file, not of the program.
+    if (!base.profile->folder.empty() && !now.profile->folder.empty()) {
+      note_difference(notes, "different programs", program_name(*base.profile), program_name(*now.profile));
+    }
     note_difference(notes, "times from different sources (replayed and traced times are never called a regression)",
                     sources_of(base, true), sources_of(now, true));
     note_difference(notes, "FLOPs and bytes from different sources (times are comparable, shares of the roof are not)",

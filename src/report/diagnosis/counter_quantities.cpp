@@ -216,7 +216,9 @@ void add_memory(QuantityCollector& out, const Point& point, const Machine& machi
   if (const auto bytes = counters.ratio("global.load_bytes", "global.load_instructions"))
     out.set("load.width", *bytes / kWarp);
   out.set("local.share", counters.ratio("local.bytes", "l1.bytes"));
-  const auto l1 = counters.find("l1.bytes");
+  auto l1 = counters.find("l1.bytes");
+  const auto loads = counters.find("global.load_sectors"), stores = counters.find("global.store_sectors");
+  if (!l1 && loads && stores) l1 = (*loads + *stores) * kSector;  // without local memory and atomics
   const auto share_of_l1 = [&](std::string_view sectors) -> std::optional<double> {
     const auto count = counters.find(sectors);
     return count && l1 && *l1 > 0 ? std::optional(*count * kSector / *l1) : std::nullopt;
@@ -295,6 +297,63 @@ void add_excess(QuantityCollector& out, const Point& point, const Machine& machi
   queue("store", kStoreWaits);
 }
 
+/// Sectors that one kind of access touches beyond those that it needs, where only the sum over both kinds is known: at
+/// least the sum without all that the other kind can have, whose requests touch one sector each.
+double least_excess_sectors(const Counters& counters, double sectors, const std::string& other) {
+  const auto excess = counters.find("global.excess_sectors"), all = counters.find("global.sectors");
+  auto others = counters.find("global." + other + "_sectors");
+  if (!others && all) others = std::max(0.0, *all - sectors);
+  if (!excess || !others) return 0;
+  return *excess - std::max(0.0, *others - counters.find("global." + other + "_instructions").value_or(0));
+}
+
+/// Lower bounds on excess traffic where the requested bytes were not counted, as in reports of ncu. A request of 16
+/// bytes per thread in order touches 16 sectors; one that touches more is scattered, whatever its type.
+void add_least_excess(QuantityCollector& out, const Machine& machine, const Counters& counters) {
+  constexpr double kSector = 32, kWidest = 16, kLeastShare = 0.2;
+  // Under data-sheet roofs, main memory is the only level that is known, and waits for the others.
+  constexpr double kLeastLevel = 0.1;
+  out.flag_is("excess.matters", out.get("roof.fraction").value_or(0) < kAtRoof &&
+                                    out.get("levels.utilization").value_or(1) > kLeastLevel);
+  const auto memory = counted_bytes(counters, main_memory(machine.device.kind));
+  double moved = 0, asked = 0;
+  bool found = out.get("load.excess").has_value() || out.get("store.excess").has_value();
+  for (const auto& [kind, other] : {std::pair<std::string, std::string>{"load", "store"}, {"store", "load"}}) {
+    const auto sectors = counters.find("global." + kind + "_sectors");
+    const auto requests = counters.find("global." + kind + "_instructions");
+    if (!sectors) continue;
+    moved += *sectors * kSector;
+    asked += *sectors * kSector;
+    if (out.get(kind + ".excess") || !requests || !(*requests > 0)) continue;
+    const double needed = std::max(*requests, *sectors - least_excess_sectors(counters, *sectors, other));
+    const double least = *sectors / std::min(needed, kWidest * *requests);
+    if (!(least > 1)) continue;
+    found = true;
+    asked -= *sectors * kSector * (1 - 1 / least);
+    out.set(kind + ".least_excess", least);
+    const auto share = out.get(kind + ".share");
+    out.flag_is(kind + ".much", share ? *share > kLeastShare : memory && *sectors * kSector > *memory);
+  }
+  if (const auto from_l2 = counters.find("l2.bytes"); from_l2 && *from_l2 > 0 && asked < moved) {
+    out.set("traffic.least_needless", std::max(0.0, std::min(1 - asked / moved, 1 - asked / *from_l2)));
+  }
+  const auto excess = counters.find("global.excess_sectors");
+  if (!excess) return;
+  out.flag_is("excess.by_kind", found);
+  out.set("excess.bytes", *excess * kSector);
+  if (memory && *memory > 0) out.set("excess.over_dram", *excess * kSector / *memory);
+}
+
+/// Bank conflicts take a cycle of an SM each. Under data-sheet roofs, shared memory has none to be busy by.
+void add_conflict_cycles(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
+  const auto conflicts = counters.find("shared.bank_conflicts");
+  const auto cycles = elapsed_cycles(point, machine, counters);
+  const auto sms = static_cast<double>(machine.device.units);
+  const bool has_roof = machine.bandwidth(Level::shared, unsplit_traffic(1)).has_value();
+  if (has_roof || !conflicts || !cycles || !(*cycles > 0) || !(sms > 0)) return;
+  out.set("conflicts.share", std::min(1.0, *conflicts / sms / *cycles));
+}
+
 /// Operands of products: the busiest level's time without bank conflicts, over that of the tensor cores.
 void add_operands(QuantityCollector& out) {
   const auto busy = out.get("levels.utilization"), level = out.get("level"), active = out.get("tensor.active");
@@ -333,6 +392,8 @@ void add_counters(QuantityCollector& out, const Point& point, const Machine& mac
   add_memory(out, point, machine, counters);
   add_operands(out);
   add_excess(out, point, machine, counters);
+  add_least_excess(out, machine, counters);
+  add_conflict_cycles(out, point, machine, counters);
   add_stalls(out, counters);
   add_activity(out, point, machine, counters);
   add_issue(out, point, machine, counters);

@@ -156,6 +156,8 @@ double saved_share(std::string_view rule, const Quantities& quantities) {
                                         Saved{"scattered-loads", "traffic.needless"},
                                         Saved{"uncoalesced-stores", "traffic.needless"},
                                         Saved{"scattered-stores", "traffic.needless"},
+                                        Saved{"many-sector-loads", "traffic.least_needless"},
+                                        Saved{"many-sector-stores", "traffic.least_needless"},
                                         Saved{"local-memory-waits", "wait.local_memory.share"},
                                         Saved{"spills", "wait.local_memory.share"},
                                         Saved{"double-precision", "fp64.needless"},
@@ -165,9 +167,13 @@ double saved_share(std::string_view rule, const Quantities& quantities) {
 }
 
 double most_saved(std::string_view rule, const Quantities& quantities) {
-  static constexpr std::array kMost = {
-      Saved{"tail", "tail.share"},        Saved{"last-wave", "tail.share"},  Saved{"uneven-blocks", "blocks.uneven"},
-      Saved{"idle-sms", "sm.idle.share"}, Saved{"issue-full", "issue.idle"}, Saved{"arithmetic-limited", "issue.idle"}};
+  static constexpr std::array kMost = {Saved{"tail", "tail.share"},
+                                       Saved{"last-wave", "tail.share"},
+                                       Saved{"uneven-blocks", "blocks.uneven"},
+                                       Saved{"idle-sms", "sm.idle.share"},
+                                       Saved{"bank-conflict-cycles", "conflicts.share"},
+                                       Saved{"issue-full", "issue.idle"},
+                                       Saved{"arithmetic-limited", "issue.idle"}};
   return share_of(kMost, rule, quantities).value_or(1);
 }
 

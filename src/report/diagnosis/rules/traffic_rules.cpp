@@ -45,6 +45,19 @@ constexpr Rule kSectorRules[] = {
     {"scattered-stores", kGpu, {above("store.excess", 4), above("store.sectors", 8), is("store.queue")},
      "Scattered stores take {store.sectors} sectors per request ({store.excess} the written bytes).", kCoalesceStores,
      kBestPractices, RuleKind::cause, kLibraryStream, "store.explains"},
+    // Reports of ncu have sectors and requests, but rarely the requested bytes.
+    {"many-sector-loads", kGpu,
+     {above("load.least_excess", 1.1), above("load.sectors", 2), is("load.much"), is("excess.matters")},
+     "Scattered loads take {load.sectors} sectors per request: at least {load.least_excess} the requested bytes.",
+     kCoalesce, kNsight, RuleKind::cause, kLibraryStream, "load.explains"},
+    {"many-sector-stores", kGpu,
+     {above("store.least_excess", 1.1), above("store.sectors", 2), is("store.much"), is("excess.matters")},
+     "Scattered stores take {store.sectors} sectors per request: at least {store.least_excess} the written bytes.",
+     kCoalesceStores, kNsight, RuleKind::cause, kLibraryStream, "store.explains"},
+    {"excess-sectors", kGpu, {above("excess.over_dram", 0.3), is("excess.by_kind", false), is("excess.matters")},
+     "Uncoalesced accesses touch {excess.bytes} in excess, {excess.over_dram} the bytes of DRAM.",
+     "Let consecutive threads access consecutive addresses. ncu --set full tells loads from stores.", kNsight,
+     RuleKind::cause, kLibraryStream},
 };
 
 constexpr Rule kExcessWorkRules[] = {
@@ -91,6 +104,11 @@ constexpr Rule kExcessWorkRules[] = {
      RuleKind::cause, kLibraryKernel},
     {"bank-conflicts", kGpu, {above("shared.excess", 1.3), above("shared.share", 0.2), kMemoryMatters},
      "Bank conflicts cause {shared.excess} the ideal shared memory wavefronts.",
+     "Pad or swizzle the shared tile so that a warp's accesses hit different banks.", kNsight, RuleKind::cause,
+     kLibraryKernel},
+    // A public transpose with conflicts in 24 % of its cycles is 1 % faster without them: other warps fill them.
+    {"bank-conflict-cycles", kGpu, {kUnderRoof, above("conflicts.share", 0.3)},
+     "Bank conflicts of shared memory take {conflicts.share} of the cycles.",
      "Pad or swizzle the shared tile so that a warp's accesses hit different banks.", kNsight, RuleKind::cause,
      kLibraryKernel},
     {"l2-misses", kGpu, {below("l2.hit_rate", 0.2), above("dram.over_model", 1.5), kDramLimits},
