@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "import/csv_records.hpp"
 #include "import/mean_rows.hpp"
@@ -186,6 +188,14 @@ class LikwidTables {
   ImportedProfile finish() {
     if (rows_.empty()) records_.fail("no region with a time (\"RDTSC Runtime [s]\")");
     rows_.notes().emplace_back("a region's time is that of its slowest hardware thread; FLOPs and bytes are sums");
+    std::set<std::string> names;
+    for (const LikwidRegion& region : regions_) names.insert(region.name);
+    if (names.size() > 1) {
+      rows_.notes().emplace_back(
+          "likwid does not tell whether a region is within another one: the total adds the times of all, so that it "
+          "may "
+          "be longer than the run");
+    }
     if (run_ > 1) rows_.notes().push_back(fmt::format("the file has {} runs: each has rows of its own", run_));
     const bool has_bytes =
         std::ranges::any_of(regions_, [](const LikwidRegion& region) { return sum_of(region.bytes) > 0; });

@@ -157,8 +157,11 @@ constexpr ActionRow<SavingCause> kCauseRows[] = {
       "Read ahead on another thread, or keep the data in memory or on local NVMe.",
       "Read in worker processes (DataLoader(num_workers=8, prefetch_factor=4)), or cache the data set in memory.", ""}},
     {SavingCause::wait_network,
-     {"GPU idle: the host waits for the network", "Request the next data on another thread before it is needed.",
-      "Fetch in worker processes (DataLoader(num_workers=8, prefetch_factor=4)), or cache locally.", ""}},
+     {"GPU idle: the host waits for the network",
+      "Ask for a whole batch in one request, on another thread before it is needed.",
+      "Ask for a whole batch in one request, fetch in worker processes (DataLoader(num_workers=8, prefetch_factor=4)), "
+      "or cache locally.",
+      ""}},
     {SavingCause::wait_queue,
      {"GPU idle: the host waits for a queue", "Use more producers, or a deeper queue.",
       "Use more producers: a higher num_workers or prefetch_factor.", ""}},

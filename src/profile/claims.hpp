@@ -26,11 +26,11 @@ struct SavingLimits {
   std::vector<double> rows = {};  ///< kernels_s by row
 };
 
-/// Reduces each saving to what earlier ones left: specific causes before fusions, these before general ones, those of graphs last;
-/// larger ones first; of equal ones the earlier. Code that was loaded or compiled once comes last in the result. Savings of
-/// idle time are limited by the total idle time, those of copies by the copies' time, those of communication by the
-/// time of collectives alone, all others by the kernels' time and by their rows' times. A claim with less than
-/// `least_s` left is dropped.
+/// Reduces each saving to what earlier ones left: specific causes before fusions, these before general ones, those of
+/// graphs last; larger ones first; of equal ones the earlier. Code that was loaded or compiled once comes last in the
+/// result. Savings of idle time are limited by the total idle time, those of copies by the copies' time, those of
+/// communication by the time of collectives alone, all others by the kernels' time and by their rows' times. A claim
+/// with less than `least_s` left is dropped.
 std::vector<Saving> disjoint_savings(std::vector<SavingClaim> claims, SavingLimits limits, double least_s);
 
 }  // namespace roofline

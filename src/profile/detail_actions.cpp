@@ -122,8 +122,8 @@ constexpr ActionRow<CauseDetail> kDetailRows[] = {
       "Decompress on another thread, or store it uncompressed (.npy, mmap_mode=\"r\"). Take an array out of "
       "np.load(\"x.npz\") once before the loop: each access decompresses it anew."}},
     {CauseDetail::mixed_precision,
-     {"Arrays of single precision are computed in double precision",
-      "If single precision is enough: make both operands float.",
+     {"Arrays of single precision or small integers are computed in double precision",
+      "If single precision is enough: make all operands float32 (dtype=, or astype() once, outside the loop).",
       "If single precision is enough: create the float64 tensor as float32 (dtype=torch.float32, or .float() once). "
       "Tensors from NumPy arrays and Python's math are float64.",
       "",

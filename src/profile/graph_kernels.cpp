@@ -1,11 +1,20 @@
 #include "profile/graph_kernels.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "profile/actions.hpp"
 #include "profile/intervals.hpp"
 
 namespace roofline {
+namespace {
+
+std::string name_of(const Point& kernel) {
+  const std::string& place = kernel.profiled->module.empty() ? kernel.profiled->line : kernel.profiled->module;
+  return place.empty() ? kernel.workload.op : kernel.workload.op + ", " + place;
+}
+
+}  // namespace
 
 GraphKernelTimes graph_kernel_times(const Recording& recording) {
   GraphKernelTimes times;
@@ -26,7 +35,7 @@ void name_graph_kernels(const Recording& recording, std::vector<Point>& points) 
     std::vector<GraphKernel>& longest = points[static_cast<std::size_t>(graph)].profiled->graph_kernels;
     for (const auto& [kernel, time] : kernels) {
       if (time < kLeastShare * total_s) continue;
-      longest.push_back({points[static_cast<std::size_t>(kernel)].workload.label, time / total_s});
+      longest.push_back({name_of(points[static_cast<std::size_t>(kernel)]), time / total_s});
     }
     std::ranges::stable_sort(longest, std::ranges::greater(), &GraphKernel::share);
     if (longest.size() > kMost) longest.resize(kMost);

@@ -13,7 +13,7 @@ namespace roofline {
 using GraphKernelTimes = std::map<int, std::map<int, double>>;
 GraphKernelTimes graph_kernel_times(const Recording& recording);
 
-/// Names the longest kernels of each graph in its row. `points` are the recording's groups in order, with their labels.
+/// Names the longest kernels of each graph in its row. `points` are the recording's groups in order.
 void name_graph_kernels(const Recording& recording, std::vector<Point>& points);
 
 }  // namespace roofline

@@ -13,9 +13,7 @@ namespace {
 /// Seconds by the frame that they are charged to; -1: not known.
 using ByPlace = std::map<int, double>;
 
-bool is_ready(const HostSample& sample) {
-  return sample.state == ThreadState::running || sample.state == ThreadState::runnable;
-}
+bool is_ready(const HostSample& sample) { return on_cpu(sample.state); }
 
 /// By stack: whether its thread waits for work or for the others of its team, even if it spins. Its own code comes
 /// first where it runs in that.

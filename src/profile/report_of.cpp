@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "profile/backward_lines.hpp"
+#include "profile/checkpoint_calls.hpp"
 #include "profile/cpu/cpu_rows.hpp"
 #include "profile/cpu/slow_code.hpp"
 #include "profile/graph_kernels.hpp"
@@ -240,6 +241,7 @@ void add_steps(Profile& profile, const Recording& recording, std::vector<Point>&
   SourceTexts sources(facts.source);
   profile.savings = savings_of(recording, found, points, rows, machine, profile, idle_of_ranks,
                                ranks ? std::move(ranks->savings) : RankSavings(), facts.source ? &sources : nullptr);
+  name_checkpoint_calls(profile.savings, samples);
   profile.timeline = timeline_of(recording, found, samples);
   add_memory(profile, recording, found, facts);
 }

@@ -238,10 +238,10 @@ class SavingFinder {
       if (!point.time || !point.profiled || !std::isfinite(point.bound.attainable_time_s)) continue;
       Saving saving;
       saving.what = fmt::format("{} at {} of its roof", point.workload.label, percent(point.fraction_of_roof()));
-      saving.evidence = fmt::format("{} launches of {}: {} in total, {} at {}", count(std::llround(rows_[i].launches)),
-                                    duration(point.time->median), duration(taken(i)),
-                                    duration(point.bound.attainable_time_s * rows_[i].launches),
-                                    point.bound.limiting_ceiling);
+      saving.evidence =
+          fmt::format("{} launches of {}: {} in total, {} at {}", count(std::llround(rows_[i].launches)),
+                      duration(point.time->median), duration(taken(i)),
+                      duration(point.bound.attainable_time_s * rows_[i].launches), point.bound.limiting_ceiling);
       const std::vector<Advice> advice = advice_for(point, machine_);
       const Advice* const decides = deciding(advice);
       const double without_cause = decides != nullptr ? decides->saved_share * rows_[i].kernel_s : 0;

@@ -174,9 +174,7 @@ class Threads {
       slice.state = sample.state;
       slice.line = place_of(sample);
       thread.sampled = true;
-      const bool ready = sample.state == ThreadState::running || sample.state == ThreadState::runnable ||
-                         sample.state == ThreadState::gil;
-      if (ready) thread.ready_s += slice.end_s - slice.start_s;
+      if (on_cpu(sample.state) || sample.state == ThreadState::gil) thread.ready_s += slice.end_s - slice.start_s;
       add_sample(thread.samples, std::move(slice));
     }
   }

@@ -112,7 +112,7 @@ class HostCauses {
     if (stack.state == ThreadState::running && use.special) note_copies(use, stack.seconds);
     if (use.purpose == FunctionPurpose::none) return;
     if (use.purpose == FunctionPurpose::sort && stack.state == ThreadState::running) note_depth(stack, use.line);
-    const bool runs = stack.state == ThreadState::running || stack.state == ThreadState::runnable;
+    const bool runs = on_cpu(stack.state);
     if (stack.state == ThreadState::running) {
       running_[use.purpose][use.line] += stack.seconds;
       if (use.power) powers_s_ += stack.seconds;

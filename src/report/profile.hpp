@@ -37,8 +37,8 @@ struct StepCost {
 
 /// A kernel of a CUDA graph.
 struct GraphKernel {
-  std::string label;  ///< of its row
-  double share = 0;   ///< of the kernel time of the graph's launches
+  std::string name;  ///< "attend_kernel, model.py:72 attend"
+  double share = 0;  ///< of the kernel time of the graph's launches
 };
 
 /// A launch signature, one row of the report; the point has its times.
@@ -53,13 +53,13 @@ struct ProfiledKind {
   std::string line;       ///< "model.py:10 forward"; empty: unknown
   std::string operation;  ///< autograd node, if backward launched it
   bool backward = false;
-  bool in_graph = false;     ///< kernel of a graph: its time is traced, its counts are part of the graph's
-  bool graph = false;        ///< a whole graph, launched by one call
+  bool in_graph = false;  ///< kernel of a graph: its time is traced, its counts are part of the graph's
+  bool graph = false;     ///< a whole graph, launched by one call
   std::vector<GraphKernel> graph_kernels = {};  ///< of a whole graph: up to three with the most time
-  std::int64_t counted = 0;  ///< launches with counters, over all groups
-  bool complete = false;     ///< every group has counts
-  std::string not_counted;   ///< why counts are missing or incomplete; empty if complete
-  std::string mixed;         ///< why its launches seem to do different work; empty: they do not
+  std::int64_t counted = 0;                     ///< launches with counters, over all groups
+  bool complete = false;                        ///< every group has counts
+  std::string not_counted;                      ///< why counts are missing or incomplete; empty if complete
+  std::string mixed;                            ///< why its launches seem to do different work; empty: they do not
   TimeSource time_source = TimeSource::traced;
   WorkSource work_source = WorkSource::none;
   std::string why_above_roof = {};          ///< imported rows: why it is above its roof; empty: it is not

@@ -84,7 +84,11 @@ std::string no_cause(const Report& report) {
 
 Shortening shortening_of(const Report& report, const Hotspot& hotspot) {
   const auto budget = whole_budget(report);
-  const double wall = budget ? budget->wall_s : 0;
+  double wall = budget ? budget->wall_s : 0;
+  const bool whole_run = report.profile && !report.profile->steps && budget;
+  // Of a run without steps: the program's own time, in which it used the GPU.
+  for (const WallPart part : {WallPart::before, WallPart::after, WallPart::counting})
+    wall -= whole_run ? budget->seconds(part) : 0;
   const std::size_t gpus = report.profile && report.profile->steps ? report.profile->steps->devices.size() : 1;
   const bool late = gpus > 1 && (hotspot.cause == SavingCause::late_rank || hotspot.cause == SavingCause::slow_gpu ||
                                  hotspot.cause == SavingCause::unequal_work);
@@ -237,8 +241,9 @@ std::string first_action(const Report& report, const std::vector<Hotspot>& hotsp
     if (first == nullptr && stands_out(hotspot, hotspot.of_library ? kOfLibrary : kStandsOut)) first = &hotspot;
     if (largest == nullptr || hotspot.seconds > largest->seconds) largest = &hotspot;
   }
-  const bool time_first = memory != nullptr && memory->cause == SavingCause::fragmentation && first != nullptr &&
-                          stands_out(*first, kBeforeMemory);
+  const bool may_wait = memory != nullptr && (memory->cause == SavingCause::fragmentation ||
+                                              memory->cause == SavingCause::host_memory_growth);
+  const bool time_first = may_wait && first != nullptr && stands_out(*first, kBeforeMemory);
   if (memory != nullptr && !time_first) return memory_text;
   if (std::string checkpoints = between_first(report, first); !checkpoints.empty()) return checkpoints;
   if (largest == nullptr) {

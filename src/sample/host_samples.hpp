@@ -28,6 +28,7 @@ enum class ThreadState : std::uint8_t {
   gpu,       ///< in a call of the CUDA driver that waits for the GPU (ioctl, or spinning in libcuda)
   other      ///< waits in something else
 };
+inline bool on_cpu(ThreadState state) { return state == ThreadState::running || state == ThreadState::runnable; }
 inline constexpr std::array kThreadStates = {
     ThreadState::running, ThreadState::runnable, ThreadState::gil,  ThreadState::lock, ThreadState::read,
     ThreadState::network, ThreadState::request,  ThreadState::poll, ThreadState::disk, ThreadState::sleep,

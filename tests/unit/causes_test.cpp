@@ -10,10 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "host_samples_builder.hpp"
 #include "profile/actions.hpp"
 #include "profile/causes/causes.hpp"
 #include "profile/causes/detectors.hpp"
 #include "profile/causes/kernel_names.hpp"
+#include "profile/checkpoint_calls.hpp"
 #include "profile/graph_kernels.hpp"
 #include "profile/rows.hpp"
 #include "profile/savings.hpp"
@@ -324,22 +326,24 @@ TEST_F(Causes, AGraphIsNamedByItsKernelsAndTheirWaitsComeFirst) {
   make_labels_unique(points);
   name_graph_kernels(recording, points);
   const auto row_of_kernel = [&](std::string_view name) {
-    return static_cast<std::size_t>(std::ranges::find(points, name, [](const Point& point) -> std::string_view {
-                                      return point.workload.op;
-                                    }) - points.begin());
+    return static_cast<std::size_t>(
+        std::ranges::find(points, name, [](const Point& point) -> std::string_view { return point.workload.op; }) -
+        points.begin());
   };
   const std::size_t whole = row_of_kernel("graph of 2 kernels"), kernel = row_of_kernel("attend");
   ASSERT_LT(std::max(whole, kernel), points.size());
   const std::vector<GraphKernel>& named = points[whole].profiled->graph_kernels;
   ASSERT_EQ(named.size(), 2U);
-  EXPECT_EQ(named[0].label, "attend");
+  EXPECT_EQ(named[0].name, "attend, train.py:7 step");
   EXPECT_NEAR(named[0].share, 0.8, 1e-9);
   EXPECT_TRUE(points[kernel].profiled->graph_kernels.empty());
 
-  points[kernel].profiled->sampled.emplace() = {
-      .samples = 5000,
-      .waits = {{.what = WaitFor::division, .share = 0.9, .line = "attend.py:7", .used_line = "attend.py:8",
-                 .line_share = 0.9}}};
+  points[kernel].profiled->sampled.emplace() = {.samples = 5000,
+                                                .waits = {{.what = WaitFor::division,
+                                                           .share = 0.9,
+                                                           .line = "attend.py:7",
+                                                           .used_line = "attend.py:8",
+                                                           .line_share = 0.9}}};
   Machine machine;
   machine.device.kind = DeviceKind::cuda;
   Profile profile;
@@ -366,6 +370,31 @@ TEST_F(Causes, AGraphIsNamedByItsKernelsAndTheirWaitsComeFirst) {
   EXPECT_NEAR(saving_of(slow, kernel), 3.6e-3, 1e-6);
   EXPECT_NEAR(saving_of(slow, whole), 0.9e-3, 1e-6);
   EXPECT_NEAR(saving_of(savings_with(4.9e-3), kernel), 0.1e-3, 1e-6);
+}
+
+/// Of two calls, the one with more samples; frames of the recomputation have no caller in the program.
+TEST(CheckpointCalls, AreTheLinesOutsideOfPyTorchsFile) {
+  using Builder = HostSamplesBuilder;
+  Builder builder;
+  const int thread = builder.thread(1, 1, "python");
+  const HostFrame checkpoint = Builder::library("torch/utils/checkpoint.py", "checkpoint"),
+                  forward = Builder::own("model.py", 40, "forward");
+  const int often = builder.stack(
+                {forward, checkpoint, Builder::own("model.py", 56, "encode"), Builder::own("train.py", 9, "main")}),
+            seldom = builder.stack({forward, checkpoint, Builder::own("model.py", 70, "head")}),
+            again = builder.stack({forward, checkpoint}), without = builder.stack({forward});
+  std::uint64_t time = 0;
+  for (const int stack : {often, often, seldom, again, again, again, without, without, without, without})
+    builder.sample(thread, time += 10'000'000, ThreadState::running, stack);
+  std::vector<Saving> savings(2);
+  savings[1].cause = SavingCause::checkpointing;
+  savings[1].line = "model.py:40 forward";
+  name_checkpoint_calls(savings, builder.take());
+  EXPECT_EQ(savings[1].line, "model.py:56 encode");
+  EXPECT_EQ(savings[0].line, "");
+  savings[1].line = "model.py:40 forward";
+  name_checkpoint_calls(savings, HostSamples());
+  EXPECT_EQ(savings[1].line, "model.py:40 forward");
 }
 
 TEST_F(Causes, AttentionInSeparateKernels) {
@@ -682,7 +711,8 @@ TEST_F(Causes, ArraysThatAnotherMakesDouble) {
   };
   for (const auto& [first, promotes] :
        {Case{"cupy_multiply__float32_float64_float64", true}, Case{"cupy_multiply__float32_float_float32", false},
-        Case{"cupy_multiply__float64_float64_float64", false}, Case{"cupy_add__complex64_float64_complex128", true}}) {
+        Case{"cupy_multiply__float64_float64_float64", false}, Case{"cupy_add__complex64_float64_complex128", true},
+        Case{"cupy_multiply__int16_float64_float64", true}, Case{"cupy_multiply__int32_float64_float64", false}}) {
     program_ = SimulatedProgram();
     const spool::Id multiply = kernel(first, line(33)), square = kernel("cupy_square__float64_float64", line(34));
     const spool::Id single = kernel("cupy_exp__float32_float32", line(35));

@@ -642,6 +642,39 @@ TEST_F(IdleWaits, OtherWaitsAreNamedByTheirState) {
   }
 }
 
+/// Receiving takes CPU time besides the wait. A line that computes is another one.
+TEST_F(IdleWaits, WhatALineThatWaitsForTheNetworkDoesIsAPartOfIt) {
+  const int receive = own_stack("store.py", 15, "read"), parse = own_stack("store.py", 20, "read");
+  steps(60, [&](int) {
+    launches(2, 100 * kMicro);
+    program_.host(10 * kMilli, ThreadState::network, receive);
+    program_.host(10 * kMilli, ThreadState::running, receive);
+    program_.host(20 * kMilli, ThreadState::running, parse);
+  });
+  const IdleResult found = result();
+  EXPECT_NEAR(found.share(SavingCause::wait_network), 0.5, 0.08);
+  for (const IdlePart& part : found.parts) {
+    if (part.cause == SavingCause::wait_network) {
+      EXPECT_EQ(part.line, "store.py:15 read");
+    }
+  }
+}
+
+/// A thread that runs during most of the waits has the lock, as far as samples can tell. One that waits has not.
+TEST_F(IdleWaits, WhatRunsWhileTheHostWaitsForALockIsSaid) {
+  for (const bool runs : {true, false}) {
+    program_ = SimulatedProgram();
+    const int other = program_.samples().thread(SimulatedProgram::kPid, 7, "ranker");
+    program_.other(other, runs ? ThreadState::running : ThreadState::sleep, own_stack("replay.py", 35, "rank"));
+    const IdleResult found = waits(ThreadState::lock, own_stack("replay.py", 38, "sample"));
+    EXPECT_EQ(found.first().cause, SavingCause::wait_lock);
+    EXPECT_EQ(found.first().line, "replay.py:38 sample");
+    const std::string& said = found.first().evidence;
+    EXPECT_EQ(said.find("replay.py:35 rank") != std::string::npos, runs) << said;
+    EXPECT_EQ(said.find("ranker") != std::string::npos, runs) << said;
+  }
+}
+
 /// A server reads its result back, answers, and waits for the next request. A request does not come earlier if the
 /// host does not wait for the GPU; the host's own work would be done earlier.
 TEST_F(IdleWaits, RequestsComeWhenAClientSendsThem) {

@@ -65,6 +65,18 @@ TEST(Likwid, WithoutMarkersTheProgramIsARow) {
   EXPECT_EQ(profile.trace.uncounted.size(), 1U);
 }
 
+TEST(Likwid, SeveralRegionsMayContainEachOther) {
+  std::string both(kRegions);
+  const std::size_t first = both.find("TABLE,");
+  std::string second = both.substr(first);
+  for (std::size_t at = second.find("triad"); at != std::string::npos; at = second.find("triad", at))
+    second.replace(at, 5, "solve");
+  const std::size_t one = import_text("triad.csv", kRegions).notes.size();
+  EXPECT_EQ(import_text("triad.csv", both + second).notes.size(), one + 1);
+  EXPECT_EQ(import_text("triad.csv", both + both.substr(both.find("STRUCT,"))).notes.size(), one + 1)
+      << "of two runs, not of regions";
+}
+
 TEST(Likwid, MissingLinesAreATruncatedFile) {
   const std::string text(kRegions);
   EXPECT_THAT(refusal_of("triad.csv", text.substr(0, text.find("Memory data volume"))), HasSubstr("truncated"));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,11 @@ std::vector<std::string> operand_types(std::string_view symbol) {
 
 bool is_double(const std::string& type) { return type == "float64" || type == "complex128"; }
 bool is_single(const std::string& type) { return type == "float32" || type == "complex64" || type == "float16"; }
+
+/// Integers that single precision holds exactly.
+bool is_small_integer(const std::string& type) {
+  return type == "int8" || type == "uint8" || type == "int16" || type == "uint16";
+}
 
 /// True if PyTorch's kernel computes in double precision. Functions with parameters of that type, such as a scale,
 /// may be part of the name of any kernel.
@@ -103,8 +109,10 @@ std::set<const Activity*> promoted_before(const StepActivities& steps) {
 
 bool promotes_to_double(std::string_view symbol) {
   const std::vector<std::string> types = operand_types(symbol);
-  return types.size() > 2 && is_double(types.back()) && std::any_of(types.begin(), types.end() - 1, is_double) &&
-         std::any_of(types.begin(), types.end() - 1, is_single);
+  if (types.size() <= 2 || !is_double(types.back())) return false;
+  const std::span operands(types.begin(), types.end() - 1);
+  return std::ranges::any_of(operands, is_small_integer) ||
+         (std::ranges::any_of(operands, is_double) && std::ranges::any_of(operands, is_single));
 }
 
 std::vector<FoundCause> find_promotions(const CauseInputs& inputs) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -16,6 +17,11 @@ void add_sample(Evidence& evidence, const SampledCause& cause, double weight) {
   share.lines[cause.place.text()] += weight;
   evidence.weight += weight;
   ++evidence.samples;
+}
+
+bool is_unspecific(SavingCause cause, CauseDetail detail) {
+  return detail == CauseDetail::none &&
+         (cause == SavingCause::data_loading || cause == SavingCause::host_native || cause == SavingCause::host_python);
 }
 
 /// Samples whose native frames are missing say less than others at the same line: where these name what the function
@@ -35,11 +41,8 @@ void join_unspecific(Evidence& evidence) {
   }
   for (auto at = evidence.causes.begin(); at != evidence.causes.end();) {
     const auto& [cause, detail, function] = at->first;
-    const bool unspecific =
-        detail == CauseDetail::none &&
-        (cause == SavingCause::data_loading || cause == SavingCause::host_native || cause == SavingCause::host_python);
     const auto& [weight, into] = specific[function];
-    if (!unspecific || weight < kSpecific * all[function]) {
+    if (!is_unspecific(cause, detail) || weight < kSpecific * all[function]) {
       ++at;
       continue;
     }
@@ -48,6 +51,28 @@ void join_unspecific(Evidence& evidence) {
     for (const auto& [line, of_line] : at->second.lines) share.lines[line] += of_line;
     at = evidence.causes.erase(at);
   }
+}
+
+/// What a thread does at a line that waits for the network or a disk is a part of that transfer.
+void join_transfers(Evidence& evidence) {
+  constexpr double kGoodPart = 0.25;  // of the samples at the line
+  for (auto& [key, wait] : evidence.causes) {
+    const auto& [waited, how, function] = key;
+    if (how != CauseDetail::none || (waited != SavingCause::wait_network && waited != SavingCause::wait_disk)) continue;
+    for (auto& [other, work] : evidence.causes) {
+      if (std::get<2>(other) != function || !is_unspecific(std::get<0>(other), std::get<1>(other))) continue;
+      for (auto& [line, weight] : work.lines) {
+        const auto at = wait.lines.find(line);
+        if (at == wait.lines.end() || at->second < kGoodPart * (at->second + weight)) continue;
+        at->second += weight;
+        wait.weight += weight;
+        work.weight -= weight;
+        weight = 0;
+      }
+      std::erase_if(work.lines, [](const auto& line) { return line.second <= 0; });
+    }
+  }
+  std::erase_if(evidence.causes, [](const auto& cause) { return cause.second.lines.empty(); });
 }
 
 }  // namespace
@@ -146,6 +171,7 @@ const Evidence* GapEvidence::of(const IdleGap& gap) {
 
 void GapEvidence::find_facts(const AlikeKey& key, Evidence& evidence) const {
   join_unspecific(evidence);
+  join_transfers(evidence);
   const ProcessTrace& of = recording_.traces[static_cast<std::size_t>(key.process)];
   const int thread = samples_.thread(of.process.pid, key.thread);
   const WorkerActivity& workers = samples_.workers(thread);
@@ -163,6 +189,11 @@ void GapEvidence::find_facts(const AlikeKey& key, Evidence& evidence) const {
     } else {
       share.fact = fmt::format("{} of the samples of the launching thread{}", percent(share.weight / evidence.weight),
                                name.empty() ? "" : fmt::format(" ({})", name));
+      if (std::get<0>(cause) != SavingCause::wait_lock) continue;
+      if (const std::optional<LockHolder> holder = samples_.lock_holder(thread)) {
+        share.fact += fmt::format("; meanwhile thread {} runs {} ({} of the waits)", clean_line(holder->thread),
+                                  holder->place.text(), percent(holder->share));
+      }
     }
   }
 }

@@ -9,11 +9,6 @@
 #include "text/text.hpp"
 
 namespace roofline {
-namespace {
-
-bool on_cpu(ThreadState state) { return state == ThreadState::running || state == ThreadState::runnable; }
-
-}  // namespace
 
 ThreadSamples::ThreadSamples(const HostSamples& samples, const Recording& recording) : samples_(samples) {
   constexpr double kUsualRate = 99;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -41,6 +42,13 @@ struct WorkerActivity {
   std::string beginnings;
 };
 
+/// A thread that runs while another one waits for a lock.
+struct LockHolder {
+  std::string thread;  ///< its name
+  HostPlace place;     ///< most frequent place in the program
+  double share = 0;    ///< fraction of the waits in which it is in that function
+};
+
 class ThreadSamples {
  public:
   ThreadSamples(const HostSamples& samples, const Recording& recording);
@@ -74,6 +82,9 @@ class ThreadSamples {
   bool is_of_communicators(std::string_view line) const;
   /// True for threads of a library that executes collectives of tensors in host memory.
   bool does_cpu_collectives(int thread) const;
+  /// What another thread of the process runs while this one waits for a lock; std::nullopt if none runs most of that
+  /// time, or it runs no code of the program.
+  std::optional<LockHolder> lock_holder(int thread) const;
   /// Workers of the thread's process.
   const WorkerActivity& workers(int thread) const;
   const HostThread& about(int thread) const { return samples_.threads[static_cast<std::size_t>(thread)]; }

@@ -264,13 +264,9 @@ void add_remark(Verdict& verdict, const Point& point) {
 /// The row of a whole CUDA graph sums kernels of different kinds: it says which ones.
 std::string kernels_of_graph(const ProfiledKind& graph) {
   if (graph.graph_kernels.empty()) return "See the rows of its kernels.";
-  constexpr std::string_view kInGraph = ", in a graph";  // as all of them are
   std::vector<std::string> kernels;
-  for (const GraphKernel& kernel : graph.graph_kernels) {
-    std::string label = clean_line(kernel.label);
-    if (const std::size_t at = label.find(kInGraph); at != std::string::npos) label.erase(at, kInGraph.size());
-    kernels.push_back(fmt::format("{} {}", percent(kernel.share), label));
-  }
+  for (const GraphKernel& kernel : graph.graph_kernels)
+    kernels.push_back(fmt::format("{} {}", percent(kernel.share), clean_line(kernel.name)));
   return fmt::format("Its time by kernel: {}.", fmt::join(kernels, "; "));
 }
 

@@ -317,7 +317,7 @@ static void members(auto& io, StepCost& cost) {
 }
 
 static void members(auto& io, GraphKernel& kernel) {
-  io("label", kernel.label);
+  io("name", kernel.name);
   io("share", kernel.share);
 }
 
