@@ -166,4 +166,12 @@ void GpuCode::find_reductions() {
   }
 }
 
+/// cuRAND's functions for kernels are inlined.
+bool GpuCode::initialises_random(std::uint64_t offset) const {
+  if (index(offset) >= function_->lines.size()) return false;
+  const int callee = function_->lines[index(offset)].callee;
+  return callee >= 0 &&
+         contains_any(function_->callees[static_cast<std::size_t>(callee)], {"curand_init", "skipahead"});
+}
+
 }  // namespace roofline

@@ -36,6 +36,8 @@ class GpuCode {
   bool divides(std::uint64_t offset) const { return divides_[index(offset)]; }
   /// True if it is part of the reduction of a large argument of a sine or cosine.
   bool reduces(std::uint64_t offset) const { return reduces_[index(offset)]; }
+  /// True if it is part of the initialisation of a random number generator.
+  bool initialises_random(std::uint64_t offset) const;
   /// True if it loads constants from an address in a register, as opposed to launch parameters.
   bool indexes_constants(std::uint64_t offset) const;
   /// The last preceding store or atomic operation.

@@ -374,6 +374,8 @@ constexpr QuantitySpec kSpecs[] = {
     {"wait.conversion.share", "waits for conversions", kFraction, "of the samples of its warps"},
     {"wait.division.share", "time in divisions", kFraction, "of the samples of its warps"},
     {"wait.reduction.share", "waits in range reductions", kFraction, "of the samples of its warps"},
+    {"wait.random_init.share", "time initialising random generators", kFraction, "of the samples of its warps"},
+    {"launches", "launches", kNumber, "launches of this row in the recording, of rows with samples"},
     {"constant.explains", "waits for constants", kFraction,
      "of the samples of its warps: loads of constants by address; if these take 20 %, with immediate constants"},
     {"feed.explains", "waits for operands on their way", kFraction,

@@ -60,6 +60,13 @@ constexpr Rule kSampleRules[] = {
      "Reduce the argument first: keep the phase in turns, subtract whole turns (an unsigned integer phase wraps by itself), "
      "then sincospif. Without that, __sincosf and -use_fast_math are fast but inaccurate.",
      kSampled, RuleKind::cause, {}, "wait.reduction.share"},
+    {"random-init", kGpu,
+     {kNotAtRoof, kOwnKernel, above("wait.random_init.share", 0.25), above("launches", 1)},
+     "Warps spend {wait.random_init.share} of their time initialising random number generators (curand_init), in each "
+     "launch.",
+     "Initialise the states once in a set-up kernel, and keep them in memory; or use Philox "
+     "(curandStatePhilox4_32_10_t), whose initialisation is cheap.",
+     kSampled, RuleKind::cause, {}, "wait.random_init.share"},
     {"exchange-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.exchange.share", 0.3)},
      "Warps spend {wait.exchange.share} of their time exchanging values between lanes (shuffles), as in a sort or scan.",
      "Combine values in each thread first, and exchange only the results. For the k largest values, select instead of "
