@@ -244,6 +244,29 @@ TEST(ExplainSamples, AReductionOfALargeArgumentIsNoLocalArray) {
   }
 }
 
+/// The first coefficient of the polynomial of sinf and cosf marks its line. Loads there are no part of it, and with
+/// another constant it is other arithmetic.
+TEST(ExplainSamples, ASineInSoftwareIsKnownByItsPolynomial) {
+  for (const bool sine : {true, false}) {
+    Assembled code;
+    code.add(kLdg, 30, 0);
+    const std::uint64_t first = code.add(kFfma, 30, kNone, 0);
+    const std::uint64_t polynomial = code.add(kMov, 30, kNone, kNone, sine ? 0x37cbac00 : 0x37cbac01);
+    const std::uint64_t other = code.add(kFfma, 31);
+    const SampledKernel kernel = explain_samples(
+        "kernel",
+        {{first, {{"long_scoreboard", 10}, {"selected", 10}}}, {polynomial, {{"wait", 40}}}, {other, {{"wait", 40}}}},
+        code.function());
+    const SampledWait* const wait = find(kernel, WaitFor::trigonometry);
+    ASSERT_EQ(wait != nullptr, sine);
+    EXPECT_DOUBLE_EQ(find(kernel, WaitFor::global_load)->share, 0.1);
+    EXPECT_DOUBLE_EQ(find(kernel, WaitFor::result)->share, sine ? 0.4 : 0.8);
+    if (!sine) continue;
+    EXPECT_DOUBLE_EQ(wait->share, 0.5);
+    EXPECT_EQ(wait->line, "kernel.cu:30");
+  }
+}
+
 /// Whatever the code of curand_init waits for is its initialisation; drawing a number is not.
 TEST(ExplainSamples, InitialisationOfRandomNumbersIsKnownByTheInlinedFunction) {
   for (const char* callee : {"_ZN9_INTERNAL11curand_initEyyyP17curandStateXORWOW", "_Z6curandP17curandStateXORWOW"}) {

@@ -161,6 +161,7 @@ constexpr Pair kPairs[] = {
     {"unexplained-stream", "rank_update_healthy", "surface_flip_faulty"},  // loads 4 bytes at a time
     // A ninth one, on an H200: rows that each block reads again, sines and cosines of each tile, cuRAND's curand_init
     // in each launch.
+    {"trigonometry-waits", "steer_beams_faulty", "whiten_rows_faulty"},
     {"random-init", "price_scenario_faulty", "mc_terminal_healthy"},  // whose generator is a hash
 };
 
@@ -238,6 +239,7 @@ TEST(RuleKernels, LaterSetsHaveTheirCausesFirst) {
                                     Expected{"mc_terminal_healthy", "arithmetic-limited", "finance.cu:17"},
                                     Expected{"window_min_faulty", "issue-limited", "bench.h:58"},
                                     Expected{"rank_update_healthy", "unexplained-stream", "graph.cu:67"},
+                                    Expected{"steer_beams_faulty", "trigonometry-waits", "correlator.py:39"},
                                     Expected{"price_scenario_faulty", "random-init", "barrier_scenarios.cu:53"}};
   const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/tests/data/sampled-kernels-h200.json";
   const Report report = parse_report(read_file(path), path);

@@ -58,6 +58,7 @@ const SampledWait* wait_behind(const Point& point, std::string_view rule) {
                                         About{"constant-waits", WaitFor::constant},
                                         About{"division-waits", WaitFor::division},
                                         About{"slow-trigonometry", WaitFor::reduction},
+                                        About{"trigonometry-waits", WaitFor::trigonometry},
                                         About{"random-init", WaitFor::random_init},
                                         About{"exchange-waits", WaitFor::exchange},
                                         About{"serial-section", WaitFor::barrier},

@@ -374,6 +374,7 @@ constexpr QuantitySpec kSpecs[] = {
     {"wait.conversion.share", "waits for conversions", kFraction, "of the samples of its warps"},
     {"wait.division.share", "time in divisions", kFraction, "of the samples of its warps"},
     {"wait.reduction.share", "waits in range reductions", kFraction, "of the samples of its warps"},
+    {"wait.trigonometry.share", "time in sines and cosines", kFraction, "of the samples of its warps"},
     {"wait.random_init.share", "time initialising random generators", kFraction, "of the samples of its warps"},
     {"launches", "launches", kNumber, "launches of this row in the recording, of rows with samples"},
     {"constant.explains", "waits for constants", kFraction,

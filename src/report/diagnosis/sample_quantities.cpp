@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kFewestSamples = 200;
 
 /// Waits used by rules, with the names of their quantities.
-constexpr std::array<std::pair<WaitFor, std::string_view>, 23> kShares = {{
+constexpr std::array<std::pair<WaitFor, std::string_view>, 24> kShares = {{
     {WaitFor::global_load, "wait.global_load.share"},
     {WaitFor::global_store, "wait.global_store.share"},
     {WaitFor::global_atomic, "wait.global_atomic.share"},
@@ -30,6 +30,7 @@ constexpr std::array<std::pair<WaitFor, std::string_view>, 23> kShares = {{
     {WaitFor::conversion, "wait.conversion.share"},
     {WaitFor::division, "wait.division.share"},
     {WaitFor::reduction, "wait.reduction.share"},
+    {WaitFor::trigonometry, "wait.trigonometry.share"},
     {WaitFor::random_init, "wait.random_init.share"},
     {WaitFor::fp64, "wait.fp64.share"},
     {WaitFor::result, "wait.result.share"},

@@ -60,6 +60,12 @@ constexpr Rule kSampleRules[] = {
      "Reduce the argument first: keep the phase in turns, subtract whole turns (an unsigned integer phase wraps by itself), "
      "then sincospif. Without that, __sincosf and -use_fast_math are fast but inaccurate.",
      kSampled, RuleKind::cause, {}, "wait.reduction.share"},
+    {"trigonometry-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.trigonometry.share", 0.3)},
+     "Warps spend {wait.trigonometry.share} of their time computing sines and cosines in software (sinf, cosf, tl.sin, "
+     "tl.cos).",
+     "Compute those that several blocks or launches share once, in a kernel before, and load them from a table. Others: "
+     "sincosf for both of one argument; for small arguments __sincosf (Triton: libdevice.fast_sinf, fast_cosf).",
+     kSampled, RuleKind::cause, {}, "wait.trigonometry.share"},
     {"random-init", kGpu,
      {kNotAtRoof, kOwnKernel, above("wait.random_init.share", 0.25), above("launches", 1)},
      "Warps spend {wait.random_init.share} of their time initialising random number generators (curand_init), in each "
