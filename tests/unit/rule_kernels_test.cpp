@@ -161,6 +161,8 @@ constexpr Pair kPairs[] = {
     {"unexplained-stream", "rank_update_healthy", "surface_flip_faulty"},  // loads 4 bytes at a time
     // A ninth one, on an H200: rows that each block reads again, sines and cosines of each tile, cuRAND's curand_init
     // in each launch.
+    {"rereads-from-l2", "station_corr_faulty", "fir_faulty"},  // reads again, far below the roof
+    {"rereads-from-l2", "station_corr_faulty", "revenue_sum_healthy"},
     {"trigonometry-waits", "steer_beams_faulty", "whiten_rows_faulty"},
     {"random-init", "price_scenario_faulty", "mc_terminal_healthy"},  // whose generator is a hash
 };
@@ -239,6 +241,7 @@ TEST(RuleKernels, LaterSetsHaveTheirCausesFirst) {
                                     Expected{"mc_terminal_healthy", "arithmetic-limited", "finance.cu:17"},
                                     Expected{"window_min_faulty", "issue-limited", "bench.h:58"},
                                     Expected{"rank_update_healthy", "unexplained-stream", "graph.cu:67"},
+                                    Expected{"station_corr_faulty", "rereads-from-l2", "correlator.py:60"},
                                     Expected{"steer_beams_faulty", "trigonometry-waits", "correlator.py:39"},
                                     Expected{"price_scenario_faulty", "random-init", "barrier_scenarios.cu:53"}};
   const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/tests/data/sampled-kernels-h200.json";
@@ -255,6 +258,43 @@ TEST(RuleKernels, LaterSetsHaveTheirCausesFirst) {
     EXPECT_EQ(advice.front().rule, expected.rule) << expected.label;
     EXPECT_EQ(advice.front().line, expected.line) << expected.label;
   }
+}
+
+/// The recorded point of that label, with its bound.
+Point recorded_point(const Report& report, std::string_view label) {
+  const auto recorded =
+      std::ranges::find_if(report.points, [&](const Point& one) { return one.workload.label == label; });
+  if (recorded == report.points.end()) throw std::runtime_error("not recorded: " + std::string(label));
+  Point point = *recorded;
+  point.bound = bound_of(point.work, report.machine, point.time->clock_hz);
+  return point;
+}
+
+/// At the roof of L2, what counts is how many bytes at least it delivers again: data that was in L2 before is read once
+/// without DRAM. Random reads can't be tiled, and a library's kernel is not the caller's to change.
+TEST(RuleKernels, RereadsFromL2NeedMoreBytesThanL2Holds) {
+  const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/tests/data/sampled-kernels-h200.json";
+  const Report report = parse_report(read_file(path), path);
+  const Point recorded = recorded_point(report, "station_corr_faulty");
+  const auto first = [&](double times, double sectors, const std::string& name) {
+    Point point = recorded;
+    point.profiled->full_name = name;
+    Counters counters = *point.counters;
+    // The same rate of fewer bytes in less time.
+    const double factor = times / 31.5;
+    counters.values["l2.bytes"] *= factor;
+    counters.values["global.load_sectors"] *= sectors;
+    point.work.bytes[Level::l2] = unsplit_traffic(counters.values["l2.bytes"]);
+    point.work.flops.clear();
+    point.time->median *= factor;
+    point.bound = bound_of(point.work, report.machine, point.time->clock_hz);
+    return diagnose(quantities_of(point, report.machine, &counters), DeviceKind::cuda).front();
+  };
+  EXPECT_EQ(first(31.5, 1, "station_corr").rule, "rereads-from-l2");
+  EXPECT_GT(first(31.5, 1, "station_corr").saved_share, 0.9);
+  EXPECT_EQ(first(3, 1, "station_corr").rule, "good-enough") << "could be three passes over what L2 holds";
+  EXPECT_NE(first(31.5, 4, "station_corr").rule, "rereads-from-l2") << "scattered";
+  EXPECT_EQ(first(31.5, 1, "nvjet_sm90_station_corr").rule, "good-enough");
 }
 
 /// A set-up kernel that runs once is what initialises the states.

@@ -60,6 +60,7 @@ const SampledWait* wait_behind(const Point& point, std::string_view rule) {
                                         About{"slow-trigonometry", WaitFor::reduction},
                                         About{"trigonometry-waits", WaitFor::trigonometry},
                                         About{"random-init", WaitFor::random_init},
+                                        About{"rereads-from-l2", WaitFor::global_load},
                                         About{"exchange-waits", WaitFor::exchange},
                                         About{"serial-section", WaitFor::barrier},
                                         About{"narrow-blocks", WaitFor::global_load},

@@ -158,6 +158,7 @@ double saved_share(std::string_view rule, const Quantities& quantities) {
                                         Saved{"scattered-stores", "traffic.needless"},
                                         Saved{"local-memory-waits", "wait.local_memory.share"},
                                         Saved{"spills", "wait.local_memory.share"},
+                                        Saved{"rereads-from-l2", "l2.needless"},
                                         Saved{"double-precision", "fp64.needless"},
                                         Saved{"widened-products", "products.needless"},
                                         Saved{"fp32-products", "products.needless"}};
