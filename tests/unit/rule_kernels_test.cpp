@@ -241,6 +241,7 @@ TEST(RuleKernels, LaterSetsHaveTheirCausesFirst) {
                                     Expected{"mc_terminal_healthy", "arithmetic-limited", "finance.cu:17"},
                                     Expected{"window_min_faulty", "issue-limited", "bench.h:58"},
                                     Expected{"rank_update_healthy", "unexplained-stream", "graph.cu:67"},
+                                    Expected{"smooth_rows_faulty", "bank-conflicts", "micro.cu:72"},
                                     Expected{"station_corr_faulty", "rereads-from-l2", "correlator.py:60"},
                                     Expected{"steer_beams_faulty", "trigonometry-waits", "correlator.py:39"},
                                     Expected{"price_scenario_faulty", "random-init", "barrier_scenarios.cu:53"}};
@@ -268,6 +269,24 @@ Point recorded_point(const Report& report, std::string_view label) {
   Point point = *recorded;
   point.bound = bound_of(point.work, report.machine, point.time->clock_hz);
   return point;
+}
+
+/// A small grid has too few loads in flight, which matters if warps wait for loads. It comes after what they wait for
+/// more, and before that if they wait for loads more. A cause that is no wait stays before it.
+TEST(RuleKernels, LoadsInFlightFollowWhatWarpsWaitForMore) {
+  const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/tests/data/sampled-kernels-h200.json";
+  const Report report = parse_report(read_file(path), path);
+  const auto first = [&](double load, double shared) {
+    Point point = recorded_point(report, "smooth_rows_faulty");
+    point.profiled->sampled->waits = {
+        {.what = WaitFor::shared_load, .share = shared, .line = {}, .used_line = {}, .line_share = 0},
+        {.what = WaitFor::global_load, .share = load, .line = {}, .used_line = {}, .line_share = 0}};
+    return diagnose(quantities_of(point, report.machine, &*point.counters), DeviceKind::cuda).front().rule;
+  };
+  EXPECT_EQ(first(0.2, 0.7), "bank-conflicts");
+  EXPECT_EQ(first(0.7, 0.2), "small-grid");
+  EXPECT_EQ(rules_that_fire(recorded_quantities().at("payoff_reduce_faulty")).front(), "serial-end")
+      << "whose warps wait for narrow loads most of the time";
 }
 
 /// At the roof of L2, what counts is how many bytes at least it delivers again: data that was in L2 before is read once

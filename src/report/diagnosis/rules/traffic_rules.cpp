@@ -79,12 +79,13 @@ constexpr Rule kExcessWorkRules[] = {
     {"repeated-stores", kGpu, {kUnderRoof, kOwnKernel, kMemoryBound, above("store.repeats", 3), above("store.share", 0.1)},
      "Stores write {store.repeats} the bytes that reach main memory or fit into L2: the same addresses are written again.",
      "Sum in a register and store once. __restrict__ tells the compiler that pointers do not overlap.", kMeasured},
+    // Where samples show that warps wait more for something else, that rule comes first.
     {"small-grid", kGpu, {kUnderRoof, kMemoryBound, below("grid.fill", 0.75), below("occupancy", 0.6)},
      "The grid fills {grid.fill} of the block slots ({occupancy} occupancy): too few loads in flight.",
      "Launch more or larger blocks, or issue several loads per thread before the first use (pointers with __restrict__ "
      "let the compiler move loads above stores).",
      kBestPractices,
-     RuleKind::cause, kLibraryGrid},
+     RuleKind::cause, kLibraryGrid, "load.explains"},
     {"spills", kGpu, {above("local.share", 0.05), above("levels.utilization", 0.05)},
      "Local memory (spilled registers, dynamically indexed arrays) is {local.share} of L1 traffic.",
      "Unroll so that arrays stay in registers, or allow more registers per thread (__launch_bounds__).", kNsight,
@@ -92,7 +93,7 @@ constexpr Rule kExcessWorkRules[] = {
     {"bank-conflicts", kGpu, {above("shared.excess", 1.3), above("shared.share", 0.2), kMemoryMatters},
      "Bank conflicts cause {shared.excess} the ideal shared memory wavefronts.",
      "Pad or swizzle the shared tile so that a warp's accesses hit different banks.", kNsight, RuleKind::cause,
-     kLibraryKernel},
+     kLibraryKernel, "wait.shared.share"},
     {"l2-misses", kGpu, {below("l2.hit_rate", 0.2), above("dram.over_model", 1.5), kDramLimits},
      "The L2 hit rate is {l2.hit_rate}, and DRAM moves {dram.over_model} the compulsory bytes.",
      "Improve L2 reuse: tile the loops, swizzle the block order so that concurrent blocks share data.", kField,
