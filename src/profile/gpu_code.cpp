@@ -21,6 +21,7 @@ GpuCode::GpuCode(const std::optional<GpuFunction>& function) : function_(functio
   find_lines();
   find_divisions();
   find_reductions();
+  find_trigonometry();
 }
 
 std::vector<std::uint64_t> GpuCode::waited_for(std::uint64_t offset) const {
@@ -144,19 +145,24 @@ void GpuCode::find_divisions() {
   }
 }
 
+/// The second half of an instruction's first word.
+std::uint32_t GpuCode::immediate(std::size_t instruction) const {
+  constexpr std::size_t kImmediateByte = 4;
+  std::uint32_t value = 0;
+  std::memcpy(&value, &function_->code[static_cast<std::size_t>(offset_of(instruction)) + kImmediateByte],
+              sizeof value);
+  return value;
+}
+
 /// For arguments above 105,615, sinf and cosf of CUDA multiply with the bits of 2 / pi (Payne and Hanek): a loop over a
 /// table puts a product of 192 bits into local memory, and what is left is multiplied by pi / 2 * 2^-64 in double
 /// precision. That constant is in no other code.
 void GpuCode::find_reductions() {
   constexpr std::uint32_t kConstant = 0x3bf921fb;  // its upper half
-  constexpr std::size_t kImmediateByte = 4;
   constexpr std::size_t kNear = 64, kOfLoop = 16;  // instructions
   reduces_.assign(instructions_.size(), false);
   for (std::size_t i = 0; i < instructions_.size(); ++i) {
-    std::uint32_t immediate = 0;
-    std::memcpy(&immediate, &function_->code[static_cast<std::size_t>(offset_of(i)) + kImmediateByte],
-                sizeof immediate);
-    if (immediate != kConstant) continue;
+    if (immediate(i) != kConstant) continue;
     std::size_t first = i - std::min(i, kNear), last = i;
     while (first < i && kind(first) != SassKind::local_store) ++first;
     const std::size_t end = std::min(instructions_.size(), i + kNear);
@@ -164,6 +170,23 @@ void GpuCode::find_reductions() {
     if (first == i || last == end) continue;
     for (std::size_t k = first - std::min(first, kOfLoop); k <= last; ++k) reduces_[k] = true;
   }
+}
+
+/// sinf and cosf of CUDA, which Triton calls too, end in a polynomial of the sine or the cosine. Its first coefficient
+/// is in no other code; __sinf and __cosf have none.
+void GpuCode::find_trigonometry() {
+  constexpr std::uint32_t kCoefficient = 0x37cbac00;  // 2.43e-5
+  for (std::size_t i = 0; i < instructions_.size(); ++i) {
+    if (immediate(i) == kCoefficient && lines_[i] != kNoLine) trigonometry_.insert(lines_[i]);
+  }
+}
+
+/// cuRAND's functions for kernels are inlined.
+bool GpuCode::initialises_random(std::uint64_t offset) const {
+  if (index(offset) >= function_->lines.size()) return false;
+  const int callee = function_->lines[index(offset)].callee;
+  return callee >= 0 &&
+         contains_any(function_->callees[static_cast<std::size_t>(callee)], {"curand_init", "skipahead"});
 }
 
 }  // namespace roofline

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,10 @@ class GpuCode {
   bool divides(std::uint64_t offset) const { return divides_[index(offset)]; }
   /// True if it is part of the reduction of a large argument of a sine or cosine.
   bool reduces(std::uint64_t offset) const { return reduces_[index(offset)]; }
+  /// True if it is at a line with a sine or cosine in software.
+  bool at_trigonometry(std::uint64_t offset) const { return trigonometry_.contains(lines_[index(offset)]); }
+  /// True if it is part of the initialisation of a random number generator.
+  bool initialises_random(std::uint64_t offset) const;
   /// True if it loads constants from an address in a register, as opposed to launch parameters.
   bool indexes_constants(std::uint64_t offset) const;
   /// The last preceding store or atomic operation.
@@ -53,6 +58,8 @@ class GpuCode {
   void find_lines();
   void find_divisions();
   void find_reductions();
+  void find_trigonometry();
+  std::uint32_t immediate(std::size_t instruction) const;
 
   const std::optional<GpuFunction>& function_;
   std::vector<SassInstruction> instructions_;
@@ -60,6 +67,7 @@ class GpuCode {
   std::vector<std::size_t> functions_;  ///< first instructions of called functions, sorted
   std::vector<bool> divides_;
   std::vector<bool> reduces_;
+  std::set<KernelLine> trigonometry_;
 };
 
 }  // namespace roofline

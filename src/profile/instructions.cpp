@@ -78,7 +78,14 @@ Explained explained(const GpuCode& code, std::uint64_t offset, const std::vector
                        result.what == WaitFor::global_load || result.what == WaitFor::constant)) {
     result.what = WaitFor::reduction;
   }
-  if (code.divides(offset) && is_of_arithmetic(result.what)) result.what = WaitFor::division;
+  const bool of_arithmetic = is_of_arithmetic(result.what);
+  if (code.initialises_random(offset) && result.what != WaitFor::barrier) {
+    result = {WaitFor::random_init, offset};
+  } else if (code.at_trigonometry(offset) && of_arithmetic) {
+    result.what = WaitFor::trigonometry;
+  } else if (code.divides(offset) && of_arithmetic) {
+    result.what = WaitFor::division;
+  }
   return result;
 }
 

@@ -8,13 +8,14 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 28> kWaits = {
-    "issuing",      "ready",         "global_load", "global_store", "global_atomic", "local_memory", "shared_load",
-    "shared_store", "shared_atomic", "constant",    "texture",      "async_copy",    "exchange",     "special",
-    "conversion",   "division",      "fp64",        "arithmetic",   "tensor",        "result",       "barrier",
-    "fence",        "branch",        "code",        "sleep",        "other",         "immediate",    "reduction"};
+constexpr std::array<std::string_view, 30> kWaits = {
+    "issuing",     "ready",        "global_load",   "global_store", "global_atomic", "local_memory",
+    "shared_load", "shared_store", "shared_atomic", "constant",     "texture",       "async_copy",
+    "exchange",    "special",      "conversion",    "division",     "fp64",          "arithmetic",
+    "tensor",      "result",       "barrier",       "fence",        "branch",        "code",
+    "sleep",       "other",        "immediate",     "reduction",    "trigonometry",  "random_init"};
 
-constexpr std::array<std::string_view, 28> kDescriptions = {"issued an instruction",
+constexpr std::array<std::string_view, 30> kDescriptions = {"issued an instruction",
                                                             "ready, another warp was chosen",
                                                             "loads from global memory",
                                                             "stores to global memory",
@@ -41,7 +42,9 @@ constexpr std::array<std::string_view, 28> kDescriptions = {"issued an instructi
                                                             "the end of a sleep",
                                                             "something else",
                                                             "instruction constants (immediate constant cache)",
-                                                            "the range reduction of large arguments (sine, cosine)"};
+                                                            "the range reduction of large arguments (sine, cosine)",
+                                                            "sines and cosines in software",
+                                                            "the initialisation of random number generators"};
 
 }  // namespace
 

@@ -37,8 +37,10 @@ enum class WaitFor : std::uint8_t {
   code,           ///< instruction fetch
   sleep,          ///< a requested sleep
   other,
-  immediate,  ///< an instruction's constant that misses its cache
-  reduction   ///< the reduction of a large argument of a sine or cosine, in software
+  immediate,     ///< an instruction's constant that misses its cache
+  reduction,     ///< the reduction of a large argument of a sine or cosine, in software
+  trigonometry,  ///< sines and cosines in software: the reduction of usual arguments, and polynomials
+  random_init    ///< the initialisation of a random number generator, whatever its code waits for
 };
 std::string_view to_string(WaitFor what);
 std::optional<WaitFor> parse_wait_for(std::string_view text);

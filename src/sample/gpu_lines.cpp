@@ -110,9 +110,13 @@ std::optional<GpuFunction> read_gpu_function(std::span<const std::byte> cubin, s
     const std::uint64_t address = begin + i * kInstructionBytes;
     const auto after = std::ranges::upper_bound(code.rows, address, {}, &CodeLines::Row::begin);
     if (after == code.rows.begin() || std::prev(after)->end <= address) continue;
-    function.lines[i] = {.file = static_cast<int>(std::prev(after)->file), .line = std::prev(after)->line};
+    const CodeLines::Row& row = *std::prev(after);
+    function.lines[i] = {.file = static_cast<int>(row.file),
+                         .line = row.line,
+                         .callee = row.callee ? static_cast<int>(*row.callee) : -1};
   }
   function.files = std::move(code.files);
+  function.callees = std::move(code.callees);
   return function;
 }
 

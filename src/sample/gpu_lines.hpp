@@ -16,9 +16,11 @@ struct GpuFunction {
   int architecture = 0;         ///< 90 for sm_90 and sm_90a
   std::vector<std::byte> code;  ///< 16 bytes an instruction
   std::vector<std::string> files;
+  std::vector<std::string> callees;  ///< symbols
   struct At {
     int file = -1;  ///< in `files`; -1: unknown
     int line = 0;
+    int callee = -1;  ///< in `callees`: the function of the system or the toolkit that this line calls; -1: none known
   };
   /// One line per instruction. Inlined code of the system or the toolkit has the nearest line of other code that it is
   /// inlined into, if the compiler recorded it (nvcc since CUDA 11.2), else its own.

@@ -186,8 +186,10 @@ void LineProgram::extended() {
     return;
   }
   if (code == kInlinedCall) {
-    call_ = cursor_.unsigned_leb();  // then the offset of the function's name in .debug_str
+    call_ = cursor_.unsigned_leb();
+    function_ = cursor_.at() < end ? text_at(sections_.texts, cursor_.unsigned_leb()) : std::string_view();
     if (cursor_.at() > end) call_ = 0;
+    if (call_ == 0) function_ = {};
   }
   if (cursor_.at() > end) return cursor_.skip(cursor_.left());
   cursor_.skip(end - cursor_.at());
@@ -201,6 +203,7 @@ void LineProgram::reset() {
   file_ = 1;
   line_ = 1;
   call_ = 0;
+  function_ = {};
   previous_.reset();
   sequence_began();
 }
@@ -208,7 +211,8 @@ void LineProgram::reset() {
 void LineProgram::row() {
   if (previous_) ended(*previous_, address_);
   constexpr std::int64_t kLastLine = 1 << 30;
-  previous_ = LineRow{address_, file_, static_cast<int>(std::clamp<std::int64_t>(line_, 0, kLastLine)), call_};
+  previous_ =
+      LineRow{address_, file_, static_cast<int>(std::clamp<std::int64_t>(line_, 0, kLastLine)), call_, function_};
   began(*previous_);
 }
 

@@ -29,6 +29,7 @@ struct LineRow {
   /// The row of the same sequence, counted from one, at whose line this row's function is inlined; 0: not inlined.
   /// Only NVIDIA's compilers write it.
   std::uint64_t call = 0;
+  std::string_view function = {};  ///< the inlined function's symbol, in LineSections::texts; empty: unknown
 };
 
 class LineProgram {
@@ -81,6 +82,7 @@ class LineProgram {
   std::vector<std::string_view> folders_;
   std::vector<File> files_;
   std::uint64_t address_ = 0, file_ = 1, call_ = 0;
+  std::string_view function_;
   std::int64_t line_ = 1;
   std::optional<LineRow> previous_;
 };

@@ -80,19 +80,24 @@ class RangeLines final : public LineProgram {
   }
 
   void ended(const LineRow& row, std::uint64_t end) override {
-    const LineRow source = not_of_system(row);
+    std::string_view callee;
+    const LineRow source = not_of_system(row, callee);
     if (row.address >= end || end <= begin_ || row.address >= end_ || lines_.rows.size() >= kMostRows) return;
-    if (const auto file = number_of(source.file)) lines_.rows.push_back({row.address, end, *file, source.line});
+    if (const auto file = number_of(source.file)) {
+      lines_.rows.push_back({row.address, end, *file, source.line, number_of_callee(callee)});
+    }
   }
 
   /// The row or, if its file is of the system, the nearest one that it is inlined into and whose file is not. Triton
   /// inlines its library without recording where: the last row before it that is not of the library.
-  LineRow not_of_system(const LineRow& row) {
+  /// `callee`: the function of the system that the line calls.
+  LineRow not_of_system(const LineRow& row, std::string_view& callee) {
     constexpr int kMostCalls = 64;
     const auto path = [this](std::uint64_t file) { return path_of(file); };
     const LineRow* at = &row;
     for (int calls = 0; of_system_.holds(at->file, path); ++calls) {
       if (calls == kMostCalls || at->call == 0 || at->call > sequence_.size()) return own_before_.value_or(row);
+      callee = at->function;
       at = &sequence_[at->call - 1];
     }
     own_before_ = *at;
@@ -113,11 +118,26 @@ class RangeLines final : public LineProgram {
     return known->second;
   }
 
+  std::optional<std::size_t> number_of_callee(std::string_view callee) {
+    if (callee.empty() || callee.size() > kLongestPath) return std::nullopt;
+    const auto [known, is_new] = callees_.try_emplace(callee);
+    if (is_new) {
+      const auto same = std::ranges::find(lines_.callees, callee);
+      const bool listed = same != lines_.callees.end();
+      if (listed || lines_.callees.size() < kMostFiles) {
+        known->second = static_cast<std::size_t>(same - lines_.callees.begin());
+        if (!listed) lines_.callees.emplace_back(callee);
+      }
+    }
+    return known->second;
+  }
+
   std::uint64_t begin_, end_;
   CodeLines& lines_;
   std::vector<LineRow> sequence_;
   std::optional<LineRow> own_before_;
   std::unordered_map<std::uint64_t, std::optional<std::size_t>> numbers_;
+  std::unordered_map<std::string_view, std::optional<std::size_t>> callees_;
   SystemFiles of_system_;
 };
 

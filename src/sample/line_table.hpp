@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,9 +46,11 @@ struct CodeLines {
     std::uint64_t begin = 0, end = 0;
     std::size_t file = 0;
     int line = 0;
+    std::optional<std::size_t> callee = {};  ///< function of the system that is inlined at this line; nullopt: unknown
   };
-  std::vector<std::string> files;  ///< each name once
-  std::vector<Row> rows;           ///< sorted by where they begin; those of a damaged table may overlap
+  std::vector<std::string> files;    ///< each name once
+  std::vector<std::string> callees;  ///< symbols, each once
+  std::vector<Row> rows;             ///< sorted by where they begin; those of a damaged table may overlap
 };
 /// The rows that overlap these addresses. A row in a system file that is inlined into other code has the nearest line
 /// outside system files, if the table records it.

@@ -101,6 +101,10 @@ TEST_P(GpuLines, InlinedCodeHasTheUsersLines) {
   EXPECT_EQ(line(divides), 29) << "__h2div is inlined from CUDA's header";
   EXPECT_THAT(all_lines(), Each(testing::AllOf(testing::Ge(20), testing::Le(30))));
   for (const std::string& file : function_.files) EXPECT_FALSE(is_system_source(file)) << file;
+  const int callee = function_.lines[divides].callee;
+  ASSERT_GE(callee, 0);
+  EXPECT_THAT(function_.callees.at(static_cast<std::size_t>(callee)), testing::HasSubstr("__h2div"));
+  EXPECT_EQ(function_.lines[find("LDG")].callee, -1) << "the user's own function";
 }
 
 /// tests/data/sass/library.ptx
@@ -163,7 +167,10 @@ TEST_P(GpuLines, ACubinMayEndAnywhere) {
     for (const char* symbol : {"chase", "$inlined$_Z8far_awayPKfi"}) {
       const auto function = read_gpu_function(whole.first(size), symbol);
       if (!function) continue;
-      for (const GpuFunction::At& at : function->lines) ASSERT_LT(at.file, static_cast<int>(function->files.size()));
+      for (const GpuFunction::At& at : function->lines) {
+        ASSERT_LT(at.file, static_cast<int>(function->files.size()));
+        ASSERT_LT(at.callee, static_cast<int>(function->callees.size()));
+      }
     }
   }
 }
@@ -179,7 +186,10 @@ TEST_P(GpuLines, ADamagedCubinIsRead) {
     const auto function = function_in(cubin, "inlined");
     if (!function) continue;
     ASSERT_EQ(function->lines.size(), function->code.size() / kSassBytes);
-    for (const GpuFunction::At& at : function->lines) ASSERT_LT(at.file, static_cast<int>(function->files.size()));
+    for (const GpuFunction::At& at : function->lines) {
+      ASSERT_LT(at.file, static_cast<int>(function->files.size()));
+      ASSERT_LT(at.callee, static_cast<int>(function->callees.size()));
+    }
   }
 }
 

@@ -44,6 +44,11 @@ class Assembled {
     function_.lines.push_back({line > 0 ? 0 : -1, line});
     return at;
   }
+  /// The last instruction is of this function, which is inlined.
+  void inlined_from(std::string_view callee) {
+    function_.lines.back().callee = static_cast<int>(function_.callees.size());
+    function_.callees.emplace_back(callee);
+  }
   /// A call of what is so many instructions further.
   void call(int line, std::int64_t further) { jump(kCall, line, (further - 1) * 16); }
   void branch(int line, std::uint64_t target) {
@@ -236,6 +241,54 @@ TEST(ExplainSamples, AReductionOfALargeArgumentIsNoLocalArray) {
       EXPECT_DOUBLE_EQ(wait->share, 0.5);
       EXPECT_EQ(wait->line, "kernel.cu:30");
     }
+  }
+}
+
+/// The first coefficient of the polynomial of sinf and cosf marks its line. Loads there are no part of it, and with
+/// another constant it is other arithmetic.
+TEST(ExplainSamples, ASineInSoftwareIsKnownByItsPolynomial) {
+  for (const bool sine : {true, false}) {
+    Assembled code;
+    code.add(kLdg, 30, 0);
+    const std::uint64_t first = code.add(kFfma, 30, kNone, 0);
+    const std::uint64_t polynomial = code.add(kMov, 30, kNone, kNone, sine ? 0x37cbac00 : 0x37cbac01);
+    const std::uint64_t other = code.add(kFfma, 31);
+    const SampledKernel kernel = explain_samples(
+        "kernel",
+        {{first, {{"long_scoreboard", 10}, {"selected", 10}}}, {polynomial, {{"wait", 40}}}, {other, {{"wait", 40}}}},
+        code.function());
+    const SampledWait* const wait = find(kernel, WaitFor::trigonometry);
+    ASSERT_EQ(wait != nullptr, sine);
+    EXPECT_DOUBLE_EQ(find(kernel, WaitFor::global_load)->share, 0.1);
+    EXPECT_DOUBLE_EQ(find(kernel, WaitFor::result)->share, sine ? 0.4 : 0.8);
+    if (!sine) continue;
+    EXPECT_DOUBLE_EQ(wait->share, 0.5);
+    EXPECT_EQ(wait->line, "kernel.cu:30");
+  }
+}
+
+/// Whatever the code of curand_init waits for is its initialisation; drawing a number is not.
+TEST(ExplainSamples, InitialisationOfRandomNumbersIsKnownByTheInlinedFunction) {
+  for (const char* callee : {"_ZN9_INTERNAL11curand_initEyyyP17curandStateXORWOW", "_Z6curandP17curandStateXORWOW"}) {
+    const bool initialises = std::string_view(callee).find("curand_init") != std::string_view::npos;
+    Assembled code;
+    code.add(kLdg, 30, 0);
+    const std::uint64_t matrix = code.add(kImad, 30, kNone, 0);
+    code.inlined_from(callee);
+    const std::uint64_t barrier = code.add(kBar, 30);
+    code.inlined_from(callee);
+    const std::uint64_t other = code.add(kImad, 30);
+    const SampledKernel kernel = explain_samples(
+        "kernel",
+        {{matrix, {{"long_scoreboard", 30}, {"selected", 20}}}, {barrier, {{"barrier", 10}}}, {other, {{"wait", 40}}}},
+        code.function());
+    const SampledWait* const wait = find(kernel, WaitFor::random_init);
+    ASSERT_EQ(wait != nullptr, initialises) << callee;
+    EXPECT_DOUBLE_EQ(find(kernel, WaitFor::barrier)->share, 0.1);
+    EXPECT_DOUBLE_EQ(find(kernel, WaitFor::result)->share, 0.4);
+    if (!initialises) continue;
+    EXPECT_DOUBLE_EQ(wait->share, 0.5);
+    EXPECT_EQ(wait->line, "kernel.cu:30");
   }
 }
 

@@ -170,6 +170,12 @@ constexpr Pair kPairs[] = {
     {"excess-sectors", "turn_faulty, excess only", "turn_faulty, in ncu"},
     {"bank-conflict-cycles", "transpose, in ncu", "transpose, padded, in ncu"},
     {"bank-conflict-cycles", "transpose, in ncu", "transpose"},  // has a roof of shared memory
+    // A ninth one, on an H200: rows that each block reads again, sines and cosines of each tile, cuRAND's curand_init
+    // in each launch.
+    {"rereads-from-l2", "station_corr_faulty", "fir_faulty"},  // reads again, far below the roof
+    {"rereads-from-l2", "station_corr_faulty", "revenue_sum_healthy"},
+    {"trigonometry-waits", "steer_beams_faulty", "whiten_rows_faulty"},
+    {"random-init", "price_scenario_faulty", "mc_terminal_healthy"},  // whose generator is a hash
 };
 
 /// A launch as ncu reports it: sectors and requests without the requested bytes, or only the sectors in excess; under
@@ -267,7 +273,7 @@ TEST(RuleKernels, SmallTilesAreToldFromBankConflicts) {
 }
 
 /// The first cause of each, and its line.
-TEST(RuleKernels, EighthSetHasItsCausesFirst) {
+TEST(RuleKernels, LaterSetsHaveTheirCausesFirst) {
   struct Expected {
     std::string_view label, rule, line;
   };
@@ -276,7 +282,11 @@ TEST(RuleKernels, EighthSetHasItsCausesFirst) {
                                     Expected{"gather_rank_faulty", "idle-sms", "graph.cu:54"},
                                     Expected{"mc_terminal_healthy", "arithmetic-limited", "finance.cu:17"},
                                     Expected{"window_min_faulty", "issue-limited", "bench.h:58"},
-                                    Expected{"rank_update_healthy", "unexplained-stream", "graph.cu:67"}};
+                                    Expected{"rank_update_healthy", "unexplained-stream", "graph.cu:67"},
+                                    Expected{"smooth_rows_faulty", "bank-conflicts", "micro.cu:72"},
+                                    Expected{"station_corr_faulty", "rereads-from-l2", "correlator.py:60"},
+                                    Expected{"steer_beams_faulty", "trigonometry-waits", "correlator.py:39"},
+                                    Expected{"price_scenario_faulty", "random-init", "barrier_scenarios.cu:53"}};
   const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/tests/data/sampled-kernels-h200.json";
   const Report report = parse_report(read_file(path), path);
   for (const Expected& expected : kExpected) {
@@ -291,6 +301,69 @@ TEST(RuleKernels, EighthSetHasItsCausesFirst) {
     EXPECT_EQ(advice.front().rule, expected.rule) << expected.label;
     EXPECT_EQ(advice.front().line, expected.line) << expected.label;
   }
+}
+
+/// The recorded point of that label, with its bound.
+Point recorded_point(const Report& report, std::string_view label) {
+  const auto recorded =
+      std::ranges::find_if(report.points, [&](const Point& one) { return one.workload.label == label; });
+  if (recorded == report.points.end()) throw std::runtime_error("not recorded: " + std::string(label));
+  Point point = *recorded;
+  point.bound = bound_of(point.work, report.machine, point.time->clock_hz);
+  return point;
+}
+
+/// A small grid has too few loads in flight, which matters if warps wait for loads. It comes after what they wait for
+/// more, and before that if they wait for loads more. A cause that is no wait stays before it.
+TEST(RuleKernels, LoadsInFlightFollowWhatWarpsWaitForMore) {
+  const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/tests/data/sampled-kernels-h200.json";
+  const Report report = parse_report(read_file(path), path);
+  const auto first = [&](double load, double shared) {
+    Point point = recorded_point(report, "smooth_rows_faulty");
+    point.profiled->sampled->waits = {
+        {.what = WaitFor::shared_load, .share = shared, .line = {}, .used_line = {}, .line_share = 0},
+        {.what = WaitFor::global_load, .share = load, .line = {}, .used_line = {}, .line_share = 0}};
+    return diagnose(quantities_of(point, report.machine, &*point.counters), DeviceKind::cuda).front().rule;
+  };
+  EXPECT_EQ(first(0.2, 0.7), "bank-conflicts");
+  EXPECT_EQ(first(0.7, 0.2), "small-grid");
+  EXPECT_EQ(rules_that_fire(recorded_quantities().at("payoff_reduce_faulty")).front(), "serial-end")
+      << "whose warps wait for narrow loads most of the time";
+}
+
+/// At the roof of L2, what counts is how many bytes at least it delivers again: data that was in L2 before is read once
+/// without DRAM. Random reads can't be tiled, and a library's kernel is not the caller's to change.
+TEST(RuleKernels, RereadsFromL2NeedMoreBytesThanL2Holds) {
+  const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/tests/data/sampled-kernels-h200.json";
+  const Report report = parse_report(read_file(path), path);
+  const Point recorded = recorded_point(report, "station_corr_faulty");
+  const auto first = [&](double times, double sectors, const std::string& name) {
+    Point point = recorded;
+    point.profiled->full_name = name;
+    Counters counters = *point.counters;
+    // The same rate of fewer bytes in less time.
+    const double factor = times / 31.5;
+    counters.values["l2.bytes"] *= factor;
+    counters.values["global.load_sectors"] *= sectors;
+    point.work.bytes[Level::l2] = unsplit_traffic(counters.values["l2.bytes"]);
+    point.work.flops.clear();
+    point.time->median *= factor;
+    point.bound = bound_of(point.work, report.machine, point.time->clock_hz);
+    return diagnose(quantities_of(point, report.machine, &counters), DeviceKind::cuda).front();
+  };
+  EXPECT_EQ(first(31.5, 1, "station_corr").rule, "rereads-from-l2");
+  EXPECT_GT(first(31.5, 1, "station_corr").saved_share, 0.9);
+  EXPECT_EQ(first(3, 1, "station_corr").rule, "good-enough") << "could be three passes over what L2 holds";
+  EXPECT_NE(first(31.5, 4, "station_corr").rule, "rereads-from-l2") << "scattered";
+  EXPECT_EQ(first(31.5, 1, "nvjet_sm90_station_corr").rule, "good-enough");
+}
+
+/// A set-up kernel that runs once is what initialises the states.
+TEST(RuleKernels, RandomInitNeedsSeveralLaunches) {
+  Quantities quantities = recorded_quantities().at("price_scenario_faulty");
+  EXPECT_TRUE(fires(rule_named("random-init"), quantities));
+  quantities["launches"] = 1;
+  EXPECT_FALSE(fires(rule_named("random-init"), quantities));
 }
 
 /// Lanes that idle in all of a kernel are no work of a few threads behind a barrier.

@@ -354,6 +354,27 @@ void add_conflict_cycles(QuantityCollector& out, const Point& point, const Machi
   out.set("conflicts.share", std::min(1.0, *conflicts / sms / *cycles));
 }
 
+/// Bytes that L2 delivers again, at its roof. What DRAM moves says little of what is distinct, because L2 can hold its
+/// size from before the launch, and after it.
+void add_rereads(QuantityCollector& out, const Point& point, const Machine& machine, const Counters& counters) {
+  const auto l2 = std::ranges::find(machine.device.caches, Level::l2, &CacheInfo::level);
+  const auto delivered = counted_bytes(counters, Level::l2);
+  const auto from_memory = counted_bytes(counters, main_memory(machine.device.kind));
+  if (l2 == machine.device.caches.end() || !delivered || !from_memory || point.bound.resources.empty()) return;
+  // Random reads of a table can't be tiled.
+  constexpr double kExcess = 1.5, kScattered = 2;
+  const bool scattered =
+      out.get("load.excess").value_or(0) > kExcess && out.get("load.sectors").value_or(0) > kScattered;
+  if (!scattered) out.set("l2.rereads", *delivered / (*from_memory + l2->bytes));
+  double next_s = 0;
+  for (const ResourceTime& resource : point.bound.resources) {
+    if (level_of(resource.ceiling) == Level::l2) continue;
+    if (std::isfinite(resource.time_s)) next_s = std::max(next_s, resource.time_s);
+  }
+  if (level_of(point.bound.limiting_ceiling) == Level::l2)
+    out.set("l2.needless", 1 - next_s / time_at_roof_speed(point));
+}
+
 /// Operands of products: the busiest level's time without bank conflicts, over that of the tensor cores.
 void add_operands(QuantityCollector& out) {
   const auto busy = out.get("levels.utilization"), level = out.get("level"), active = out.get("tensor.active");
@@ -394,6 +415,7 @@ void add_counters(QuantityCollector& out, const Point& point, const Machine& mac
   add_excess(out, point, machine, counters);
   add_least_excess(out, machine, counters);
   add_conflict_cycles(out, point, machine, counters);
+  add_rereads(out, point, machine, counters);
   add_stalls(out, counters);
   add_activity(out, point, machine, counters);
   add_issue(out, point, machine, counters);

@@ -83,8 +83,19 @@ std::optional<double> explained_share(const Rule& rule, const Quantities& quanti
   return found->second * (active_only ? 1 - idle->second : 1);
 }
 
-/// Sorts those with a known share among their places, largest first.
+/// True for rules on too few loads in flight. Waits for loads, however long, do not put them before other causes.
+bool is_on_loads_in_flight(std::string_view rule) { return rule == "small-grid" || rule == "narrow-loads"; }
+
+/// Sorts those with a known share among their places, largest first. Rules on loads in flight take part only where a
+/// rule after them explains more.
 void sort_by_share(std::vector<Advice>& advice, std::vector<std::pair<double, std::size_t>> shares) {
+  const std::vector<std::pair<double, std::size_t>> all = shares;
+  std::erase_if(shares, [&](const auto& one) {
+    const auto explains_more = [&one](const auto& other) {
+      return other.second > one.second && other.first > one.first;
+    };
+    return is_on_loads_in_flight(advice[one.second].rule) && std::ranges::none_of(all, explains_more);
+  });
   std::vector<std::size_t> places;
   for (const auto& [share, place] : shares) places.push_back(place);
   std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -160,6 +171,7 @@ double saved_share(std::string_view rule, const Quantities& quantities) {
                                         Saved{"many-sector-stores", "traffic.least_needless"},
                                         Saved{"local-memory-waits", "wait.local_memory.share"},
                                         Saved{"spills", "wait.local_memory.share"},
+                                        Saved{"rereads-from-l2", "l2.needless"},
                                         Saved{"double-precision", "fp64.needless"},
                                         Saved{"widened-products", "products.needless"},
                                         Saved{"fp32-products", "products.needless"}};

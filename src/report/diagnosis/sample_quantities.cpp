@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kFewestSamples = 200;
 
 /// Waits used by rules, with the names of their quantities.
-constexpr std::array<std::pair<WaitFor, std::string_view>, 22> kShares = {{
+constexpr std::array<std::pair<WaitFor, std::string_view>, 24> kShares = {{
     {WaitFor::global_load, "wait.global_load.share"},
     {WaitFor::global_store, "wait.global_store.share"},
     {WaitFor::global_atomic, "wait.global_atomic.share"},
@@ -30,6 +30,8 @@ constexpr std::array<std::pair<WaitFor, std::string_view>, 22> kShares = {{
     {WaitFor::conversion, "wait.conversion.share"},
     {WaitFor::division, "wait.division.share"},
     {WaitFor::reduction, "wait.reduction.share"},
+    {WaitFor::trigonometry, "wait.trigonometry.share"},
+    {WaitFor::random_init, "wait.random_init.share"},
     {WaitFor::fp64, "wait.fp64.share"},
     {WaitFor::result, "wait.result.share"},
     {WaitFor::barrier, "wait.barrier.share"},
@@ -90,6 +92,7 @@ void add_samples(QuantityCollector& out, const Point& point) {
     }
   }
   out.flag_is("library", is_library_kernel(point.profiled->full_name));
+  out.set("launches", static_cast<double>(point.profiled->launches));
   out.set("load.explains", explained_by_loads(sampled));
   // Fences, and the other warps of the block.
   out.set("atomic.explains", explained_by_atomics(sampled, WaitFor::global_atomic, {WaitFor::fence, WaitFor::barrier}));

@@ -116,6 +116,13 @@ constexpr Rule kMissingRoofRules[] = {
 };
 
 constexpr Rule kAtRoofRules[] = {
+    // At the roof of L2, fewer bytes from L2 make a kernel faster, and no other change does.
+    {"rereads-from-l2", kGpu, {kOwnKernel, kMemoryBound, above("roof.fraction", 0.7), above("l2.rereads", 4), above("l2.needless", 0.2)},
+     "L2 limits it ({roof.fraction} of its roof) and delivers at least {l2.rereads} the distinct bytes: blocks read the "
+     "same inputs again.",
+     "Tile it, so that each loaded value is used several times: a tile of results per block, with its inputs in shared "
+     "memory or registers (Triton: tl.dot of two-dimensional blocks).",
+     kMeasured},
     {"good-enough", kAny, {kNearRoof, kNotFarAbove}, "Reaches {roof.fraction} of its roof.",
      "No action: only less work makes it faster (fusion, a smaller type, fewer bytes).", kField, RuleKind::at_roof},
     {"suspect-roof-below", kAny, {is("roof.suspect"), kUnderRoof},

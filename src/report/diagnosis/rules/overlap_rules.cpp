@@ -127,7 +127,7 @@ constexpr Rule kOverlapRules[] = {
       above("memory.utilization", 0.15)},
      "Each thread loads {load.width} at a time and DRAM is {memory.utilization} busy: too few bytes in flight.",
      "Load 16 bytes per thread at a time, or issue several loads before the first use.", kBestPractices,
-     RuleKind::cause, kLibraryStream},
+     RuleKind::cause, kLibraryStream, "load.explains"},
     {"memory-stalls", kGpu, {above("stall.long_scoreboard.share", 0.5)},
      "{stall.long_scoreboard.share} of stalls wait for global memory (long scoreboard).",
      "Keep more loads in flight: unroll, wider loads, asynchronous copies, more warps.", kField},

@@ -60,6 +60,19 @@ constexpr Rule kSampleRules[] = {
      "Reduce the argument first: keep the phase in turns, subtract whole turns (an unsigned integer phase wraps by itself), "
      "then sincospif. Without that, __sincosf and -use_fast_math are fast but inaccurate.",
      kSampled, RuleKind::cause, {}, "wait.reduction.share"},
+    {"trigonometry-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.trigonometry.share", 0.3)},
+     "Warps spend {wait.trigonometry.share} of their time computing sines and cosines in software (sinf, cosf, tl.sin, "
+     "tl.cos).",
+     "Compute those that several blocks or launches share once, in a kernel before, and load them from a table. Others: "
+     "sincosf for both of one argument; for small arguments __sincosf (Triton: libdevice.fast_sinf, fast_cosf).",
+     kSampled, RuleKind::cause, {}, "wait.trigonometry.share"},
+    {"random-init", kGpu,
+     {kNotAtRoof, kOwnKernel, above("wait.random_init.share", 0.25), above("launches", 1)},
+     "Warps spend {wait.random_init.share} of their time initialising random number generators (curand_init), in each "
+     "launch.",
+     "Initialise the states once in a set-up kernel, and keep them in memory; or use Philox "
+     "(curandStatePhilox4_32_10_t), whose initialisation is cheap.",
+     kSampled, RuleKind::cause, {}, "wait.random_init.share"},
     {"exchange-waits", kGpu, {kNotAtRoof, kOwnKernel, above("wait.exchange.share", 0.3)},
      "Warps spend {wait.exchange.share} of their time exchanging values between lanes (shuffles), as in a sort or scan.",
      "Combine values in each thread first, and exchange only the results. For the k largest values, select instead of "

@@ -92,12 +92,13 @@ constexpr Rule kExcessWorkRules[] = {
     {"repeated-stores", kGpu, {kUnderRoof, kOwnKernel, kMemoryBound, above("store.repeats", 3), above("store.share", 0.1)},
      "Stores write {store.repeats} the bytes that reach main memory or fit into L2: the same addresses are written again.",
      "Sum in a register and store once. __restrict__ tells the compiler that pointers do not overlap.", kMeasured},
+    // Where samples show that warps wait more for something else, that rule comes first.
     {"small-grid", kGpu, {kUnderRoof, kMemoryBound, below("grid.fill", 0.75), below("occupancy", 0.6)},
      "The grid fills {grid.fill} of the block slots ({occupancy} occupancy): too few loads in flight.",
      "Launch more or larger blocks, or issue several loads per thread before the first use (pointers with __restrict__ "
      "let the compiler move loads above stores).",
      kBestPractices,
-     RuleKind::cause, kLibraryGrid},
+     RuleKind::cause, kLibraryGrid, "load.explains"},
     {"spills", kGpu, {above("local.share", 0.05), above("levels.utilization", 0.05)},
      "Local memory (spilled registers, dynamically indexed arrays) is {local.share} of L1 traffic.",
      "Unroll so that arrays stay in registers, or allow more registers per thread (__launch_bounds__).", kNsight,
@@ -105,7 +106,7 @@ constexpr Rule kExcessWorkRules[] = {
     {"bank-conflicts", kGpu, {above("shared.excess", 1.3), above("shared.share", 0.2), kMemoryMatters},
      "Bank conflicts cause {shared.excess} the ideal shared memory wavefronts.",
      "Pad or swizzle the shared tile so that a warp's accesses hit different banks.", kNsight, RuleKind::cause,
-     kLibraryKernel},
+     kLibraryKernel, "wait.shared.share"},
     // A public transpose with conflicts in 24 % of its cycles is 1 % faster without them: other warps fill them.
     {"bank-conflict-cycles", kGpu, {kUnderRoof, above("conflicts.share", 0.3)},
      "Bank conflicts of shared memory take {conflicts.share} of the cycles.",
