@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "host/files.hpp"
 #include "model/error.hpp"
+#include "report/prefix_scans.hpp"
 #include "report/python_work.hpp"
 #include "report/source_lines.hpp"
 #include "text/parse.hpp"
+#include "text/parts.hpp"
 #include "text/source_place.hpp"
 #include "text/text.hpp"
 
@@ -35,6 +39,20 @@ void add_loop(HostLineSum& line, SourceTexts& sources) {
     line.source = fmt::format("{}{}{}", line.source, kInLoop, loop);
     return;
   }
+}
+
+/// The same of lines in a loop over the text before a position, and the calls of a chain on several lines.
+void add_prefix_scan(HostLineSum& line, SourceTexts& sources) {
+  const HostFrame& place = line.place;
+  if (line.source.empty() || scans_prefix(line.source)) return;
+  if (line.source.front() == '.') {
+    const std::string chain = sources.chain(place.file, place.line);
+    if (scans_prefix(chain)) line.source = clean_line(chain);
+    return;
+  }
+  const std::string loop = sources.loop_around(place.file, place.line);
+  if (begins_prefix_loop(loop) || counts_lines_before(loop, line.source))
+    line.source = fmt::format("{}{}{}", line.source, kInLoop, loop);
 }
 
 void add_path(Paths& paths, std::string_view path, std::int64_t number) {
@@ -83,6 +101,38 @@ std::string SourceTexts::loop_over(const std::string& path, std::int64_t number,
   return {};
 }
 
+std::string SourceTexts::loop_around(const std::string& path, std::int64_t number) {
+  constexpr std::int64_t kFarthest = 40;  // lines
+  if (path.empty() || number <= 0) return {};
+  const std::vector<std::string>& lines = lines_of(path);
+  if (static_cast<std::size_t>(number) > lines.size()) return {};
+  std::size_t indentation = lines[static_cast<std::size_t>(number - 1)].find_first_not_of(" \t");
+  for (std::int64_t at = number - 1; at > std::max<std::int64_t>(0, number - kFarthest); --at) {
+    const std::string& line = lines[static_cast<std::size_t>(at - 1)];
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (first == std::string::npos || indentation == std::string::npos || first >= indentation) continue;
+    indentation = first;
+    const std::string header = text(path, at);
+    constexpr auto kLoops = std::to_array<std::string_view>({"for ", "for(", "while ", "while(", "loop "});
+    if (starts_with_any(header, kLoops)) return header;
+    if (indentation == 0 || begins_definition(header)) return {};
+  }
+  return {};
+}
+
+std::string SourceTexts::chain(const std::string& path, std::int64_t number) {
+  constexpr std::int64_t kMost = 8;  // lines in each direction
+  std::int64_t first = number;
+  while (first > 1 && number - first < kMost && text(path, first).starts_with('.')) --first;
+  std::string all = text(path, first);
+  for (std::int64_t at = first + 1; at <= number + kMost; ++at) {
+    const std::string next = text(path, at);
+    if (!next.starts_with('.')) break;
+    all += next;
+  }
+  return all;
+}
+
 std::string SourceTexts::text(const std::string& path, std::int64_t number) {
   if (path.empty() || number <= 0) return {};
   const std::vector<std::string>& lines = lines_of(path);
@@ -108,6 +158,7 @@ void add_source_text(std::vector<HostLineSum>& lines, SourceTexts& sources) {
     if (!place.own) continue;
     line.source = sources.text(place.file, place.line);
     if (place.python) add_loop(line, sources);
+    add_prefix_scan(line, sources);
     if (!is_outlined(place.function)) continue;
     for (int above = 1; above <= kNearby; ++above) {
       const std::string text = sources.text(place.file, place.line - above);

@@ -30,6 +30,10 @@ class SourceTexts {
   std::string text(const std::string& path, std::int64_t number);
   /// The header of the innermost loop of Python around this line that is over this variable; empty: none.
   std::string loop_over(const std::string& path, std::int64_t number, std::string_view variable);
+  /// The header of the innermost loop around this line, by its indentation; empty: none.
+  std::string loop_around(const std::string& path, std::int64_t number);
+  /// Of a chain of calls with a line each, which begin with a point, the whole chain; of others the line.
+  std::string chain(const std::string& path, std::int64_t number);
 
  private:
   /// Empty if the file is unknown, or there are too many.
@@ -43,7 +47,7 @@ void add_source_text(KernelSamples& samples, SourceTexts& sources);
 
 /// The text of the program's own lines; of OpenMP code with the directive above it, as in "#pragma omp for; x += y;";
 /// of Python code that selects elements of an array by a loop's variable with the loop: "x[a == b]  # in: for b in
-/// ids:".
+/// ids:". So in loops that walk text from its start to a position.
 void add_source_text(std::vector<HostLineSum>& lines, SourceTexts& sources);
 
 /// Prepends the source code of its line to the evidence of each saving: "`gc.collect()`; 123 gaps, …".

@@ -12,6 +12,7 @@
 #include "report/function_purpose.hpp"
 #include "report/host_cause_text.hpp"
 #include "report/parallel_bodies.hpp"
+#include "report/prefix_scans.hpp"
 #include "report/profile_findings.hpp"
 #include "report/purpose_text.hpp"
 #include "report/python_causes.hpp"
@@ -67,8 +68,8 @@ class HostCauses {
       put(std::string(text.id), seconds, fmt::format("{} of the CPU time {}", percent(seconds / cpu_s_), text.finding),
           "mostly called at", line, std::string(text.action));
     }
-    // Loops with counts have their own verdict.
-    if (with_threads) std::ranges::copy(slow_code_causes(host_, cpu_s_), std::back_inserter(causes_));
+    if (auto scans = prefix_scans(host_, peak_bytes_)) put_prefix_scans(*std::move(scans));
+    if (with_threads) find_slow_code();
     share_cpu_time();
     find_dispatch();
     std::ranges::copy_if(python_.causes, std::back_inserter(causes_), is_of_waits);
@@ -181,6 +182,27 @@ class HostCauses {
     }
     constexpr double kWorthNaming = 0.05;
     std::erase_if(causes_, [&](const HostCause& cause) { return cause.seconds < kWorthNaming * cpu_s_; });
+  }
+
+  /// The functions that such a line calls do the scans.
+  void put_prefix_scans(HostCause scans) {
+    std::erase_if(causes_, [&](const HostCause& cause) {
+      return cause.line == scans.line && (cause.id == "positions" || cause.id == "linear-search");
+    });
+    causes_.push_back(std::move(scans));
+  }
+
+  /// Loops with counts have their own verdict. Where a library's container is known, it says more than waits for
+  /// memory.
+  void find_slow_code() {
+    for (HostCause& cause : slow_code_causes(host_, cpu_s_)) {
+      const auto is_container_there = [&](const HostCause& other) {
+        return other.line == cause.line && (other.id == "ordered-map" || other.id == "linked-list" ||
+                                            other.id == "hash-table" || other.id == "tree-walks");
+      };
+      if (cause.id == "memory-waits" && std::ranges::any_of(causes_, is_container_there)) continue;
+      causes_.push_back(std::move(cause));
+    }
   }
 
   void note_copies(const StackUse& use, double seconds) {

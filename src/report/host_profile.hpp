@@ -81,7 +81,8 @@ struct HostIdle {
 
 /// Instructions of one kind in a loop of the program, and the thread time of samples at or right behind them.
 struct HostSlowCode {
-  std::string kind;                ///< "division", "root", "integer_division", "conversion", "reload", "probe"
+  /// "division", "root", "integer_division", "conversion", "reload", "probe", "gather", "linked"
+  std::string kind;
   HostFrame place;                 ///< line of the instruction with the most samples
   double seconds = 0, loop_s = 0;  ///< thread time in user code: at these instructions, and of their loop
   bool doubles = false;            ///< in double precision

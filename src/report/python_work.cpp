@@ -4,6 +4,7 @@
 #include <array>
 #include <initializer_list>
 
+#include "report/prefix_scans.hpp"
 #include "report/source_lines.hpp"
 #include "text/text.hpp"
 
@@ -104,6 +105,8 @@ constexpr PythonWork kSlice = {
     "Keep an offset (struct.unpack_from(buffer, at), buffer.find(x, at)) or a memoryview, and cut the buffer once per "
     "block. Of a list, take entries with collections.deque.popleft().",
     0.5};
+
+constexpr PythonWork kPrefix = {kPrefixScans, kPrefixScansFinding, kPrefixScansAction, 0.25};
 
 /// A library's file, and its functions that begin like that; empty: all.
 struct LibraryCode {
@@ -383,6 +386,10 @@ bool selects_each_group(std::string_view source) {
 const PythonWork* python_work_at(std::string_view line) {
   const std::string_view source = without_comment(line);
   if (selects_each_group(line)) return &kGroups;
+  const std::size_t note = line.find(kInLoop);
+  const std::string_view loop =
+      note == std::string_view::npos ? std::string_view() : line.substr(note + kInLoop.size());
+  if (scans_prefix(source) || begins_prefix_loop(loop)) return &kPrefix;
   const auto found = std::ranges::find_if(kText, [&](const LineText& text) { return has_call(source, text.text); });
   if (found != kText.end()) return found->work;
   if (opens_file(source)) return &kOpen;

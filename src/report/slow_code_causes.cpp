@@ -65,7 +65,24 @@ std::optional<HostCause> cause_of_probes(const HostSlowCode& code, double cpu_s)
       "most 70 % of the slots.");
 }
 
+std::optional<HostCause> cause_of_waits(const HostSlowCode& code, double cpu_s) {
+  constexpr double kLeast = 0.35;
+  if (!(cpu_s > 0) || code.seconds < kLeast * cpu_s) return std::nullopt;
+  const bool linked = code.kind == "linked";
+  return host_cause(
+      "memory-waits", code.seconds,
+      fmt::format("{} of the CPU time waits for loads {}", percent(std::min(1.0, code.seconds / cpu_s)),
+                  linked ? "that follow pointers from node to node and miss the caches"
+                         : "from addresses that depend on data: they miss the caches"),
+      "mostly at", short_place(code.place),
+      linked ? "Use arrays and indices instead of linked nodes, or keep the nodes in one array in the order in which "
+               "they are visited."
+             : "Keep the fields that this loop reads in arrays of their own, with small types (structure of arrays). "
+               "Visit records in the order of memory (sort or block them), or prefetch them (__builtin_prefetch).");
+}
+
 std::optional<HostCause> cause_of(const HostSlowCode& code, double cpu_s) {
+  if (code.kind == "gather" || code.kind == "linked") return cause_of_waits(code, cpu_s);
   if (code.kind == "probe") return cause_of_probes(code, cpu_s);
   if (code.kind == "reload") return cause_of_reloads(code, cpu_s);
   const bool has_remedy = code.converted || code.invariant || code.kind == "integer_division";

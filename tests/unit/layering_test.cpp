@@ -116,6 +116,7 @@ constexpr AllowedWords kAllowedWords[] = {
     {"src/device/cuda/machine_code.cpp", "anonymous"},  // as demanglers write it
     {"src/report/python_work.cpp", ""},                 // the text of a program's lines
     {"src/report/source_lines.cpp", ""},                // the same
+    {"src/report/prefix_scans.cpp", ""},                // the same
     {"src/report/function_purpose.cpp", "const&"},      // as demanglers write it
     {"src/report/json/json_value.cpp", "column"},       // a message of the JSON parser
     {"src/render/chart/chart.cpp", "main"},             // CSS classes of a group

@@ -80,11 +80,12 @@ TEST(X86Instruction, RegistersAndMemory) {
   const auto of = [](const Bytes& code) { return decode_x86(code).value(); };
   const X86Instruction load = of({0x49, 0x8b, 0x54, 0x24, 0x10});  // mov 0x10(%r12),%rdx
   EXPECT_TRUE(load.loads && !load.stores);
-  EXPECT_EQ(load.address, (X86Address{12, false, 16}));
+  EXPECT_EQ(load.address, (X86Address{12, -1, 16}));
   EXPECT_EQ(load.general, 1U << 2U);
   const X86Instruction store = of({0x41, 0x88, 0x14, 0x33});  // mov %dl,(%r11,%rsi,1)
-  EXPECT_TRUE(store.stores && !store.loads && store.address.indexed);
+  EXPECT_TRUE(store.stores && !store.loads);
   EXPECT_EQ(store.address.base, 11);
+  EXPECT_EQ(store.address.index, 6);
   EXPECT_EQ(store.general, 0U);
   EXPECT_EQ(of({0x0f, 0xaf, 0x10}).general, 1U << 2U) << "imul (%rax),%edx";
   EXPECT_EQ(of({0x45, 0x39, 0xe8}).general, 0U) << "cmp %r13d,%r8d";
@@ -99,6 +100,91 @@ TEST(X86Instruction, RegistersAndMemory) {
   EXPECT_TRUE(of({0x66, 0x0f, 0xfe, 0xc1}).packed) << "paddd";
   EXPECT_FALSE(of({0xf2, 0x0f, 0x58, 0xc1}).packed) << "addsd";
   EXPECT_TRUE(of({0xf2, 0x0f, 0x11, 0x04, 0xf7}).stores) << "movsd %xmm0,(%rdi,%rsi,8)";
+}
+
+TEST(X86Instruction, RegistersThatAreRead) {
+  const auto of = [](const Bytes& code) { return decode_x86(code).value(); };
+  const auto bits = [](std::initializer_list<unsigned> numbers) {
+    std::uint32_t set = 0;
+    for (const unsigned number : numbers) set |= 1U << number;
+    return set;
+  };
+  EXPECT_EQ(of({0x49, 0x8b, 0x54, 0x24, 0x10}).read, bits({12})) << "mov 0x10(%r12),%rdx";
+  EXPECT_EQ(of({0x41, 0x88, 0x14, 0x33}).read, bits({2, 6, 11})) << "mov %dl,(%r11,%rsi,1)";
+  EXPECT_EQ(of({0x48, 0x89, 0xc3}).read, bits({0})) << "mov %rax,%rbx";
+  EXPECT_EQ(of({0x48, 0x01, 0xd8}).read, bits({0, 3})) << "add %rbx,%rax";
+  EXPECT_EQ(of({0x31, 0xc0}).read, 0U) << "xor %eax,%eax";
+  EXPECT_EQ(of({0x48, 0x83, 0xe9, 0x01}).read, bits({1})) << "sub $1,%rcx: the 5 is no register";
+  EXPECT_EQ(of({0x48, 0xc1, 0xe2, 0x04}).read, bits({2})) << "shl $4,%rdx";
+  EXPECT_EQ(of({0x48, 0xd3, 0xe2}).read, bits({1, 2})) << "shl %cl,%rdx";
+  EXPECT_EQ(of({0xff, 0xc6}).read, bits({6})) << "inc %esi";
+  EXPECT_EQ(of({0xb8, 1, 0, 0, 0}).read, 0U) << "mov $1,%eax";
+  EXPECT_EQ(of({0xc7, 0xc3, 1, 0, 0, 0}).read, 0U) << "mov $1,%ebx";
+  EXPECT_EQ(of({0x48, 0x8d, 0x14, 0xb7}).read, bits({6, 7})) << "lea (%rdi,%rsi,4),%rdx";
+  EXPECT_EQ(of({0x0f, 0xb6, 0xd3}).read, bits({3})) << "movzbl %bl,%edx";
+  EXPECT_EQ(of({0x41, 0x0f, 0x4c, 0xd2}).read, bits({2, 10})) << "cmovl %r10d,%edx";
+  EXPECT_EQ(of({0xc4, 0xe2, 0xf1, 0xf7, 0xc3}).read, bits({1, 3})) << "shlx %rcx,%rbx,%rax";
+  EXPECT_EQ(of({0xc4, 0xe2, 0xf1, 0xf7, 0xc3}).general, bits({0}));
+  const X86Instruction gather = of({0xc4, 0xe2, 0x6d, 0x92, 0x0c, 0x87});  // vgatherdps %ymm2,(%rdi,%ymm0,4),%ymm1
+  EXPECT_TRUE(gather.gathers && gather.loads);
+  EXPECT_EQ(gather.read, bits({7}));
+  EXPECT_EQ(gather.address.index, 0);
+}
+
+/// The code and jne back to its start. Samples: `at_load` of 200 at the instruction at `offset`, the others at the
+/// jump.
+SlowLoop waits_of(Bytes code, std::size_t offset, double at_load = 190) {
+  const std::uint64_t jump = kStart + code.size();
+  code.push_back(0x75);
+  code.push_back(static_cast<std::uint8_t>(-static_cast<int>(code.size()) - 1));
+  std::vector<SampledAddress> samples = {{kStart + offset, at_load}};
+  if (offset + kStart != jump) samples.push_back({jump, 200 - at_load});
+  const std::vector<SlowLoop> found = slow_loops(code, kStart, samples);
+  return found.size() == 1 ? found[0] : SlowLoop();
+}
+
+TEST(SlowCode, WaitsForLoadsFromAddressesOfData) {
+  const Bytes step = {0x48, 0x83, 0xc1, 0x01, 0x48, 0x39, 0xd1};  // add $1,%rcx; cmp %rdx,%rcx
+  const auto with_step = [&](Bytes code) {
+    code.insert(code.end(), step.begin(), step.end());
+    return code;
+  };
+  const Bytes index = {0x8b, 0x04, 0x8f};         // mov (%rdi,%rcx,4),%eax
+  const Bytes record = {0x48, 0x6b, 0xc0, 0x58};  // imul $88,%rax,%rax
+  const Bytes field = {0x03, 0x5c, 0x06, 0x10};   // add 16(%rsi,%rax),%ebx
+  const auto join = [](std::initializer_list<Bytes> parts) {
+    Bytes all;
+    for (const Bytes& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+  };
+  const SlowLoop gather = waits_of(with_step(join({index, record, field})), 7);
+  EXPECT_EQ(gather.indirect, 190);
+  EXPECT_EQ(gather.linked, 0);
+  EXPECT_EQ(gather.indirect_address, kStart + 7);
+  EXPECT_GT(gather.indirect_each, 20 * gather.direct_each);
+  EXPECT_EQ(waits_of(with_step(join({index, record, field})), 11).indirect, 190) << "right behind the load";
+  EXPECT_EQ(waits_of(with_step(join({index, record, field})), 0).indirect, 0) << "at the load of the index";
+  EXPECT_EQ(waits_of(with_step({0x03, 0x1c, 0x8f, 0x90}), 0).indirect, 0) << "add (%rdi,%rcx,4),%ebx: a stream";
+  EXPECT_EQ(waits_of(with_step({0x48, 0x8b, 0x06, 0x03, 0x1c, 0x88}), 3).indirect, 0)
+      << "mov (%rsi),%rax; add (%rax,%rcx,4),%ebx: the same pointer each time";
+  EXPECT_EQ(waits_of(with_step({0x48, 0x8b, 0x44, 0x24, 0x08, 0x03, 0x1c, 0x88}), 5).indirect, 0)
+      << "mov 8(%rsp),%rax; add (%rax,%rcx,4),%ebx: no free register";
+  EXPECT_EQ(waits_of(with_step(join({index, {0x89, 0xc8}, field})), 5).indirect, 0)
+      << "mov %ecx,%eax: the register is used again";
+  EXPECT_EQ(waits_of(with_step(join({index, {0xe8, 0, 0, 0, 0}, {0x03, 0x1c, 0x8e}})), 8).indirect, 0)
+      << "a call; add (%rsi,%rcx,4),%ebx";
+}
+
+TEST(SlowCode, WaitsForLinkedNodes) {
+  // add 8(%rax),%rbx; mov (%rax),%rax; test %rax,%rax
+  const SlowLoop list = waits_of({0x48, 0x03, 0x58, 0x08, 0x48, 0x8b, 0x00, 0x48, 0x85, 0xc0}, 0);
+  EXPECT_EQ(list.indirect, 190);
+  EXPECT_EQ(list.linked, 190);
+  // mov (%rdi,%rcx,8),%rax; mov (%rax),%rax; add $1,%rcx; cmp %rdx,%rcx
+  const SlowLoop pointers =
+      waits_of({0x48, 0x8b, 0x04, 0xcf, 0x48, 0x8b, 0x00, 0x48, 0x83, 0xc1, 0x01, 0x48, 0x39, 0xd1}, 4);
+  EXPECT_EQ(pointers.indirect, 190);
+  EXPECT_EQ(pointers.linked, 0) << "an array of pointers";
 }
 
 /// mov 8(%rdi),%eax; add 4(%rdi),%eax; imul (%rdi),%eax; more; mov %al,(%rdx,%rcx,1); inc %rcx; cmp %r8,%rcx; jne.
@@ -196,6 +282,14 @@ TEST(SlowCode, HasACauseWithARemedy) {
   code = {.kind = "probe", .place = {"find", "/home/u/orders.cpp", 20, false, true}, .seconds = 6};
   EXPECT_EQ(slow_code_causes(profile_with(code), 10).at(0).id, "long-probes");
   code.seconds = 2;
+  EXPECT_THAT(slow_code_causes(profile_with(code), 10), IsEmpty()) << "little";
+  code = {.kind = "gather", .place = {"spread", "/home/u/net.cpp", 178, false, true}, .seconds = 6};
+  const HostCause waits = slow_code_causes(profile_with(code), 10).at(0);
+  EXPECT_EQ(waits.id, "memory-waits");
+  code.kind = "linked";
+  EXPECT_EQ(slow_code_causes(profile_with(code), 10).at(0).id, "memory-waits");
+  EXPECT_NE(slow_code_causes(profile_with(code), 10).at(0).action, waits.action);
+  code.seconds = 3;
   EXPECT_THAT(slow_code_causes(profile_with(code), 10), IsEmpty()) << "little";
 }
 

@@ -19,7 +19,7 @@ struct LoopRegisters {
   std::uint32_t stepped = 0, wrapped = 0, otherwise = 0;  ///< written by steps, by masks, by other instructions
 
   std::uint32_t indices() const { return stepped & wrapped & ~otherwise; }
-  bool moves(const X86Address& address) const { return address.indexed || is_in_set(written, address.base); }
+  bool moves(const X86Address& address) const { return address.indexed() || is_in_set(written, address.base); }
 };
 
 LoopRegisters registers_of(std::span<const CodeInstruction> loop) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "profile/cpu/indirect_loads.hpp"
 #include "profile/cpu/loops.hpp"
 #include "profile/cpu/probe_loops.hpp"
 #include "profile/cpu/x86_instruction.hpp"
@@ -57,6 +58,7 @@ class FunctionLoops {
     for (std::size_t i = 0; i < found_.size(); ++i) describe(static_cast<int>(i));
     for (const SampledAddress& one : samples_) add(one);
     note_around();
+    for (std::size_t i = 0; i < found_.size(); ++i) note_indirect(static_cast<int>(i));
     return std::move(found_);
   }
 
@@ -79,6 +81,45 @@ class FunctionLoops {
       if (outer.contains(loops_.innermost(one.address))) most = std::max(most, one.samples);
     }
     for (SlowLoop& loop : found_) loop.around = most;
+  }
+
+  /// Samples of waits for memory are at the load or at the next instruction: the interrupt is taken at the oldest one
+  /// that is not done, or behind it.
+  void note_indirect(int index) {
+    SlowLoop& loop = found_[static_cast<std::size_t>(index)];
+    if (loop.samples < kLeastSamples || loop.probes) return;
+    const auto code = instructions_of(index);
+    const std::vector<LoadAddress> addresses = load_addresses(code);
+    std::vector<double> waits(code.size(), 0);
+    double others = 0;
+    std::size_t own = 0, counted = 0;  // other instructions of the loop itself, loads with a good part
+    auto sample = std::ranges::lower_bound(samples_, code.front().address, {}, &SampledAddress::address);
+    for (std::size_t i = 0; i < code.size(); ++i) {
+      if (loops_.innermost(code[i].address) != index) continue;
+      const bool load = addresses[i] != LoadAddress::direct, behind = i > 0 && addresses[i - 1] != LoadAddress::direct;
+      if (!load && !behind) ++own;
+      double here = 0;
+      for (; sample != samples_.end() && sample->address <= code[i].address; ++sample) {
+        if (sample->address == code[i].address) here += sample->samples;
+      }
+      if (load || behind) {
+        waits[load ? i : i - 1] += here;
+        loop.indirect += here;
+      } else {
+        others += here;
+      }
+    }
+    constexpr double kGoodPart = 0.05;
+    double most = 0;
+    for (std::size_t i = 0; i < code.size(); ++i) {
+      if (addresses[i] == LoadAddress::linked) loop.linked += waits[i];
+      if (waits[i] > 0 && waits[i] >= kGoodPart * loop.indirect) ++counted;
+      if (waits[i] <= most) continue;
+      most = waits[i];
+      loop.indirect_address = code[i].address;
+    }
+    loop.indirect_each = counted > 0 ? loop.indirect / static_cast<double>(counted) : 0;
+    loop.direct_each = own > 0 ? others / static_cast<double>(own) : 0;
   }
 
   /// The interrupt is taken at the oldest instruction that is not done, or at the next one.
@@ -165,7 +206,7 @@ class FunctionLoops {
     for (const CodeInstruction& one : instructions) {
       const X86Address& at = one.code.address;
       const bool known = at.base >= 0 && at.base != kStackPointer && at.base != kFramePointer;
-      const bool kept = known && !at.indexed && (written >> static_cast<unsigned>(at.base) & 1U) == 0;
+      const bool kept = known && !at.indexed() && (written >> static_cast<unsigned>(at.base) & 1U) == 0;
       if (one.code.loads && kept && one.address >= skipped_to) reloads.insert(at);
       if ((one.code.loads || one.code.stores) && known && !kept) ++loop.accesses;
       if (one.code.kind != X86Kind::jump || one.code.relative <= 0) continue;
@@ -203,7 +244,9 @@ class Finder {
 
   std::vector<HostSlowCode> find() {
     for (auto& [module, of_module] : samples_by_module(samples_, modules_)) add_module(module, of_module);
-    if (!probes_.kind.empty()) found_.push_back(probes_);
+    for (const HostSlowCode* const sum : {&probes_, &gathers_, &linked_}) {
+      if (!sum->kind.empty()) found_.push_back(*sum);
+    }
     std::ranges::stable_sort(found_, std::ranges::greater(), &HostSlowCode::seconds);
     return std::move(found_);
   }
@@ -232,6 +275,7 @@ class Finder {
   void add_loop(int module, const SlowLoop& loop) {
     const auto all = static_cast<double>(samples_.samples.size());
     if (loop.probes) return add_probes(module, loop);
+    if (is_of_waits(loop)) return add_waits(module, loop);
     if (loop.samples < std::max(kLeastSamples, kLeastOfProgram * all)) return;
     const bool converted = loop.converts && loop.doubles + loop.conversions >= kLeastOfLoop * loop.samples;
     const double slow = loop.slow + (converted ? loop.conversions : 0);
@@ -274,17 +318,33 @@ class Finder {
     constexpr double kMostWaits = 0.8, kTimesAround = 3;
     if (loop.samples < kLeastSamples || loop.waits > kMostWaits * loop.samples) return;
     if (loop.hottest < kTimesAround * loop.around) return;
-    HostSlowCode code;
-    code.kind = "probe";
-    code.place = own_place(module, loop.hot_address);
-    code.loop_s = loop.samples * samples_.period_s;
-    code.seconds = probes_.seconds + code.loop_s;
-    if (!code.place.own || code.place.line <= 0) return;
-    if (code.loop_s < probes_.loop_s) {
-      probes_.seconds = code.seconds;
-    } else {
-      probes_ = code;
-    }
+    const double seconds = loop.samples * samples_.period_s;
+    add_up(probes_,
+           {.kind = "probe", .place = own_place(module, loop.hot_address), .seconds = seconds, .loop_s = seconds});
+  }
+
+  /// Where loads hit a cache, samples are spread over the loop.
+  static bool is_of_waits(const SlowLoop& loop) {
+    constexpr double kLeastOfWaits = 0.5, kTimesOthers = 20;
+    const double slow = std::max(loop.slow + loop.conversions, loop.integer);
+    return loop.indirect >= kLeastSamples && loop.indirect >= kLeastOfWaits * loop.samples &&
+           loop.indirect_each >= kTimesOthers * loop.direct_each && slow < kLeastOfLoop * loop.samples;
+  }
+
+  void add_waits(int module, const SlowLoop& loop) {
+    const bool linked = 2 * loop.linked > loop.indirect;
+    add_up(linked ? linked_ : gathers_, {.kind = linked ? "linked" : "gather",
+                                         .place = own_place(module, loop.indirect_address),
+                                         .seconds = loop.indirect * samples_.period_s,
+                                         .loop_s = loop.samples * samples_.period_s});
+  }
+
+  /// All loops of one kind together, with the place of the largest.
+  static void add_up(HostSlowCode& sum, HostSlowCode loop) {
+    if (!loop.place.own || loop.place.line <= 0) return;
+    const double seconds = sum.seconds + loop.seconds;
+    if (loop.loop_s >= sum.loop_s) sum = std::move(loop);
+    sum.seconds = seconds;
   }
 
   /// The innermost line of the program: the instruction may be of a library's function that is inlined there.
@@ -296,7 +356,7 @@ class Finder {
 
   const CodeSamples& samples_;
   CodeModules modules_;
-  HostSlowCode probes_;
+  HostSlowCode probes_, gathers_, linked_;
   std::vector<HostSlowCode> found_;
 };
 

@@ -1,6 +1,6 @@
-// Divisions, roots and conversions of the program's hot loops, by samples at or right behind them, values that these
-// loops read again in each iteration, and long probe sequences of hash tables. Reads the machine code of the files on
-// disk; x86-64 only.
+// Divisions, roots, conversions and loads from addresses that depend on data, by samples at or right behind them in the
+// program's hot loops; values that these loops read again in each iteration, and long probe sequences of hash tables.
+// Reads the machine code of the files on disk; x86-64 only.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,18 @@ struct SlowLoop {
   /// Loads from an address that no iteration changes, in a loop without vectors, calls and atomic operations: a store
   /// of the loop may change the value, as far as the compiler knows. 0: none, or no store.
   int reloads = 0;
-  int accesses = 0;               ///< loads and stores at addresses that change, not of the stack
-  int instructions = 0;           ///< of the loop
-  double hottest = 0;             ///< samples at the instruction with the most
-  std::uint64_t hot_address = 0;  ///< of that instruction
-  bool probes = false;            ///< it probes the slots of a hash table
-  double waits = 0;               ///< samples at instructions where such a loop waits
-  double around = 0;              ///< samples at the hottest instruction of the function outside inner loops
+  int accesses = 0;                    ///< loads and stores at addresses that change, not of the stack
+  int instructions = 0;                ///< of the loop
+  double hottest = 0;                  ///< samples at the instruction with the most
+  std::uint64_t hot_address = 0;       ///< of that instruction
+  bool probes = false;                 ///< it probes the slots of a hash table
+  double waits = 0;                    ///< samples at instructions where such a loop waits
+  double indirect = 0;                 ///< samples at or right behind loads whose addresses depend on data
+  double linked = 0;                   ///< of `indirect`: of addresses that are loaded through themselves
+  double indirect_each = 0;            ///< `indirect`, per load that has a good part of it
+  double direct_each = 0;              ///< samples at the other instructions, per instruction
+  std::uint64_t indirect_address = 0;  ///< of the load with the most of them
+  double around = 0;                   ///< samples at the hottest instruction of the function outside inner loops
 };
 
 struct SampledAddress {

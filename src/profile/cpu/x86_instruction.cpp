@@ -30,6 +30,7 @@ class Decoder {
     classify();
     note_written();
     note_general();
+    note_read();
     note_memory();
     return found_;
   }
@@ -143,7 +144,8 @@ class Decoder {
     if (rm == kSib) {
       const unsigned sib = next();
       found_.address.base = static_cast<int>((rm_ & 8U) | (sib & 7U));
-      found_.address.indexed = ((sib >> 3U) & 7U) != 4 || (index_ & 8U) != 0;
+      const unsigned index = (index_ & 8U) | ((sib >> 3U) & 7U);
+      if (index != 4 || is_of_vector_addresses()) found_.address.index = static_cast<int>(index);
       if ((sib & 7U) == kRelative && mod == 0) {
         displacement = 4;
         found_.address.base = -1;
@@ -244,7 +246,7 @@ class Decoder {
     if (to_memory() && opcode_ != 0x8d && opcode_ != 0x03 && opcode_ != 0x23) return;
     const bool adds = is_in(opcode_, 0x01, 0x03) || (constant && extension_ == 0);
     const bool increments = opcode_ == 0xff && extension_ == 0;
-    if (adds || increments || (opcode_ == 0x8d && !found_.address.indexed)) found_.kind = X86Kind::step;
+    if (adds || increments || (opcode_ == 0x8d && !found_.address.indexed())) found_.kind = X86Kind::step;
     const bool keeps_bits = is_one_of(opcode_, {0x21, 0x23, 0x25}) || (constant && extension_ == 4);
     const bool zero = (opcode_ == 0x31 || opcode_ == 0x33) && same;
     if (keeps_bits || zero) found_.kind = X86Kind::mask;
@@ -269,7 +271,8 @@ class Decoder {
            is_in(opcode_, 0xc8, 0xcf);
   }
 
-  static constexpr std::uint32_t kAllGeneral = 0xffff, kAccumulator = 1, kProduct = 5;  ///< RAX, and RDX besides
+  static constexpr std::uint32_t kAllGeneral = 0xffff, kAccumulator = 1, kProduct = 5,
+                                 kCount = 2;  ///< RAX; RDX besides; RCX
 
   bool to_memory() const {
     return operand_.kind == X86Operand::Kind::memory || operand_.kind == X86Operand::Kind::constant;
@@ -302,7 +305,8 @@ class Decoder {
     if (is_one_of(opcode_, {0x88, 0x89, 0xc0, 0xc1, 0xc6, 0xc7}) || is_in(opcode_, 0xd0, 0xd3))
       return general_operand();
     if (is_in(opcode_, 0xb0, 0xbf)) return general_opcode();
-    if (opcode_ == 0x98 || opcode_ == 0x99) return kProduct;
+    if (opcode_ == 0x98) return kAccumulator;
+    if (opcode_ == 0x99) return kProduct;
     if (opcode_ == 0xf6 || opcode_ == 0xf7) return extension_ < 2 ? 0 : extension_ < 4 ? general_operand() : kProduct;
     if (opcode_ == 0xfe || (opcode_ == 0xff && extension_ < 2)) return general_operand();
     return kAllGeneral;
@@ -321,8 +325,61 @@ class Decoder {
   }
 
   std::uint32_t general_of_others() const {
+    const bool to_reg = map_ == 2 && is_one_of(opcode_, {0xf2, 0xf5, 0xf7});  // andn, bzhi, pdep, shlx
+    if (vex_ && (to_reg || (map_ == 3 && opcode_ == 0xf0))) return general_reg();
     if (map_ == 2 && is_in(opcode_, 0xf0, 0xf7)) return kAllGeneral;
     return map_ == 3 && (is_in(opcode_, 0x14, 0x17) || is_in(opcode_, 0x60, 0x63) || opcode_ == 0xf0) ? kAllGeneral : 0;
+  }
+
+  /// Gathers and scatters.
+  bool is_of_vector_addresses() const {
+    return vex_ && map_ == 2 && (is_in(opcode_, 0x90, 0x93) || is_in(opcode_, 0xa0, 0xa3));
+  }
+
+  /// Rather too many.
+  void note_read() {
+    const X86Address& at = found_.address;
+    if (at.base >= 0) found_.read |= bit(at.base);
+    if (at.index >= 0 && !is_of_vector_addresses()) found_.read |= bit(at.index);
+    found_.read |= map_ == 0 ? read_by_first() : map_ == 1 ? read_by_second() : read_by_others();
+    found_.gathers = is_of_vector_addresses() && opcode_ < 0xa0;
+  }
+
+  std::uint32_t read_by_first() const {
+    const std::uint32_t both = general_operand() | general_reg();
+    if (opcode_ < 0x40) {
+      const bool zero = is_one_of(opcode_, {0x29, 0x2b, 0x31, 0x33}) && !to_memory() && reg_ == rm_;
+      return zero ? 0 : (opcode_ & 7U) < 4 ? both : (opcode_ & 7U) < 6 ? kAccumulator : kAllGeneral;
+    }
+    if (is_in(opcode_, 0x70, 0x7f) || is_in(opcode_, 0xb8, 0xbf) || is_one_of(opcode_, {0x8d, 0xc7, 0xe8, 0xe9, 0xeb}))
+      return 0;
+    // With an extension in place of the register, and loads, which write it.
+    if (is_one_of(opcode_, {0x63, 0x69, 0x6b, 0x80, 0x81, 0x83, 0x8a, 0x8b, 0xc0, 0xc1, 0xc6, 0xd0, 0xd1, 0xfe, 0xff}))
+      return general_operand();
+    if (opcode_ == 0xd2 || opcode_ == 0xd3) return general_operand() | kCount;
+    if (is_in(opcode_, 0x84, 0x88)) return both;
+    if (opcode_ == 0x89) return general_reg();
+    if (opcode_ == 0x98 || opcode_ == 0x99 || opcode_ == 0xa8 || opcode_ == 0xa9) return kAccumulator;
+    if (opcode_ == 0xf6 || opcode_ == 0xf7) return general_operand() | (extension_ < 4 ? 0 : kProduct);
+    if (is_in(opcode_, 0xb0, 0xb7) || is_in(opcode_, 0x50, 0x57)) return general_opcode();
+    return kAllGeneral;
+  }
+
+  std::uint32_t read_by_second() const {
+    if (is_in(opcode_, 0xc8, 0xcf)) return general_opcode();
+    if (is_in(opcode_, 0x80, 0x8f) || is_in(opcode_, 0x18, 0x1f)) return 0;
+    if (is_one_of(opcode_, {0xb6, 0xb7, 0xb8, 0xbc, 0xbd, 0xbe, 0xbf}) || is_in(opcode_, 0x90, 0x9f) ||
+        is_one_of(opcode_, {0x2a, 0x6e, 0xc4}))
+      return general_operand();
+    if (opcode_ == 0xa5 || opcode_ == 0xad) return general_operand() | general_reg() | kCount;
+    return is_of_general_registers() ? general_operand() | general_reg() : 0;
+  }
+
+  std::uint32_t read_by_others() const {
+    const bool general = map_ == 2 && is_in(opcode_, 0xf0, 0xf7);
+    const bool one = map_ == 3 && (opcode_ == 0xf0 || is_in(opcode_, 0x20, 0x22));
+    if (!general) return one ? general_operand() : 0;
+    return general_operand() | (vex_ ? 1U << (static_cast<unsigned>(source_) & 15U) : general_reg());
   }
 
   bool is_vector() const { return map_ > 1 || (map_ == 1 && !is_of_general_registers() && opcode_ >= 0x10); }

@@ -31,9 +31,10 @@ struct X86Operand {
 
 /// Memory at an address of general registers and a constant; not relative to the instruction.
 struct X86Address {
-  int base = -1;  ///< number of the register; -1: none
-  bool indexed = false;
+  int base = -1;   ///< number of the register; -1: none
+  int index = -1;  ///< the same; of a gather or scatter the number of a vector register
   std::int32_t displacement = 0;
+  bool indexed() const { return index >= 0; }
   auto operator<=>(const X86Address&) const = default;
 };
 
@@ -47,7 +48,9 @@ struct X86Instruction {
   X86Operand divisor;
   std::uint32_t written = 0;           ///< vector registers that it may write, a bit for each
   std::uint32_t general = 0;           ///< general registers that it may write, a bit for each
+  std::uint32_t read = 0;              ///< general registers that it may read, also for addresses
   bool loads = false, stores = false;  ///< it reads from memory, or writes to it
+  bool gathers = false;                ///< it loads each element of a vector from an address of its own
   bool packed = false;                 ///< it computes with more than one element of a vector
   bool locked = false;                 ///< atomic
   X86Address address;                  ///< of what it loads or stores
