@@ -42,9 +42,11 @@ std::pair<std::string_view, std::string_view> function_of(std::string_view line)
 
 bool is_general(const HostCause& cause) { return cause.id == "interpreted" || cause.id == "python-library"; }
 
-/// True if it says what a good part of the other one's time is for.
+/// True if it says what a good part of the other one's time is for, or has a sure remedy where that one, a wait for
+/// memory, has none.
 bool explains(const HostCause& cause, const HostCause& general) {
-  constexpr double kGoodPart = 0.5;
+  constexpr double kGoodPart = 0.5, kSurer = 0.25;
+  if (general.id == "memory-waits") return !is_general(cause) && cause.seconds >= kSurer * general.seconds;
   if (cause.seconds < kGoodPart * general.seconds) return false;
   if (cause.id == "pattern-compilation" && general.id == "pattern-matching") return true;
   return is_general(general) && !is_general(cause) && !cause.line.empty() &&

@@ -85,8 +85,9 @@ std::string no_cause(const Report& report) {
 Shortening shortening_of(const Report& report, const Hotspot& hotspot) {
   const auto budget = whole_budget(report);
   double wall = budget ? budget->wall_s : 0;
-  const bool whole_run = report.profile && !report.profile->steps && budget;
-  // Of a run without steps: the program's own time, in which it used the GPU.
+  const bool whole_run = report.profile && !report.profile->steps && budget && !hotspot.of_library;
+  // Of a run without steps: the program's own time, in which it used the GPU. Faster kernels of libraries may not
+  // exist.
   for (const WallPart part : {WallPart::before, WallPart::after, WallPart::counting})
     wall -= whole_run ? budget->seconds(part) : 0;
   const std::size_t gpus = report.profile && report.profile->steps ? report.profile->steps->devices.size() : 1;

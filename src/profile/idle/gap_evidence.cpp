@@ -169,7 +169,13 @@ const Evidence* GapEvidence::of(const IdleGap& gap) {
   return of_phase(gap);
 }
 
-void GapEvidence::find_facts(const AlikeKey& key, Evidence& evidence) const {
+const std::optional<LockHolder>& GapEvidence::lock_holder(int thread) {
+  const auto [found, is_new] = lock_holders_.try_emplace(thread);
+  if (is_new) found->second = samples_.lock_holder(thread);
+  return found->second;
+}
+
+void GapEvidence::find_facts(const AlikeKey& key, Evidence& evidence) {
   join_unspecific(evidence);
   join_transfers(evidence);
   const ProcessTrace& of = recording_.traces[static_cast<std::size_t>(key.process)];
@@ -190,7 +196,7 @@ void GapEvidence::find_facts(const AlikeKey& key, Evidence& evidence) const {
       share.fact = fmt::format("{} of the samples of the launching thread{}", percent(share.weight / evidence.weight),
                                name.empty() ? "" : fmt::format(" ({})", name));
       if (std::get<0>(cause) != SavingCause::wait_lock) continue;
-      if (const std::optional<LockHolder> holder = samples_.lock_holder(thread)) {
+      if (const std::optional<LockHolder>& holder = lock_holder(thread)) {
         share.fact += fmt::format("; meanwhile thread {} runs {} ({} of the waits)", clean_line(holder->thread),
                                   holder->place.text(), percent(holder->share));
       }

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -63,12 +64,14 @@ class GapEvidence {
   /// For gaps in which the thread was never sampled (sampling ran in another phase): all its samples except launching
   /// and waiting for the GPU.
   const Evidence* of_phase(const IdleGap& gap);
-  void find_facts(const AlikeKey& key, Evidence& evidence) const;
+  void find_facts(const AlikeKey& key, Evidence& evidence);
+  const std::optional<LockHolder>& lock_holder(int thread);
 
   const Recording& recording_;
   const ThreadSamples& samples_;
   std::array<std::map<AlikeKey, Evidence>, kWidths> sets_;
   std::map<AlikeKey, Evidence> phase_;
+  std::map<int, std::optional<LockHolder>> lock_holders_;  ///< by thread that waits
 };
 
 }  // namespace roofline
