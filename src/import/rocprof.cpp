@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 
 #include "import/clean_times.hpp"
@@ -124,6 +126,7 @@ class RocprofCsv {
     columns_ = next;
     start_name_ = fields[next.start];
     ++tables_;
+    pass_.reset();
   }
 
   void add_notes() {
@@ -136,12 +139,18 @@ class RocprofCsv {
                                "'s kernel trace names no GPU and has no counters of FLOPs or bytes: roofs come from "
                                "--machine, work is not known");
     }
-    if (tables_ < 2 && processes_.size() < 2) return;
+    if (passes_ > 0) {
+      profile_.notes.push_back(fmt::format(
+          "{} of {} tables are passes over the same dispatches with other counters: these are joined, and times are "
+          "those of the first table",
+          passes_ + 1, tables_));
+    }
+    if (tables_ - passes_ < 2 && processes_.size() < 2) return;
     // Runs of one program look like ranks of a job.
     profile_.notes.push_back(
         fmt::format("the file has {} tables of {} processes: all their launches count, also those "
                     "of repeated runs",
-                    tables_, processes_.size()));
+                    tables_ - passes_, processes_.size()));
   }
 
   std::uint32_t small(const std::vector<std::string>& fields, std::size_t column) const {
@@ -195,6 +204,7 @@ class RocprofCsv {
       if ((*extents)[0] > 0) std::ranges::replace(*extents, 0U, 1U);
     }
     kernel.kind = builder_.kind(launch);
+    if (is_of_pass(kernel.kind, fields)) return;
     kernel.context = process(field_in(fields, columns_.process));
     if (columns_.has_counters()) {
       if (!add_counters(kernel, fields)) return;
@@ -212,14 +222,42 @@ class RocprofCsv {
     profile_.trace.kernels.push_back(kernel);
   }
 
+  std::uint32_t number_of(std::string_view counter) {
+    constexpr std::size_t kMost = 1 << 16;
+    const auto next = static_cast<std::uint32_t>(counters_of_file_.size());
+    const auto [found, is_new] = counters_of_file_.try_emplace(std::string(counter.substr(0, 100)), next);
+    if (is_new && next >= kMost) records_.fail("more than 65536 counters");
+    return found->second;
+  }
+
+  /// A program runs once for each group of counters: a later table whose first counter is new counts the dispatches of
+  /// the first one, which are no further launches. Takes the counter.
+  bool is_of_pass(spool::Id kind, const std::vector<std::string>& fields) {
+    if (tables_ < 2 || columns_.counter == CsvHeader::kNone) return false;
+    const std::string_view counter = field_in(fields, columns_.counter);
+    const auto dispatch = parsed_number<std::uint64_t>(field_in(fields, columns_.dispatch));
+    const auto first = dispatch ? dispatches_.find({0, *dispatch}) : dispatches_.end();
+    const bool same = first != dispatches_.end() && first->second == kind;
+    if (!pass_) {
+      pass_ = same && !counted_.contains({*dispatch, number_of(counter)});
+      passes_ += *pass_ ? 1 : 0;
+    }
+    if (!*pass_ || !same) return false;
+    if (counted_.emplace(*dispatch, number_of(counter)).second)
+      add_counter(kind, counter, field_in(fields, columns_.value));
+    return true;
+  }
+
   /// Whether it is the first line of its dispatch, which counts as a launch.
   bool add_counters(const spool::Kernel& kernel, const std::vector<std::string>& fields) {
     for (const auto& [column, counter] : columns_.wide) add_counter(kernel.kind, counter, field_in(fields, column));
     if (columns_.counter == CsvHeader::kNone) return true;
     const auto dispatch = parsed_number<std::uint64_t>(field_in(fields, columns_.dispatch));
     if (!dispatch) records_.fail("Dispatch_Id is not a number");
-    add_counter(kernel.kind, field_in(fields, columns_.counter), field_in(fields, columns_.value));
-    return dispatches_.emplace(kernel.context, *dispatch).second;
+    const std::string_view counter = field_in(fields, columns_.counter);
+    add_counter(kernel.kind, counter, field_in(fields, columns_.value));
+    if (kernel.context == 0) counted_.emplace(*dispatch, number_of(counter));
+    return dispatches_.try_emplace({kernel.context, *dispatch}, kernel.kind).second;
   }
 
   void add_counter(spool::Id kind, std::string_view counter, std::string_view text) {
@@ -236,11 +274,14 @@ class RocprofCsv {
   ImportedProfile profile_;
   TraceBuilder builder_;
   RocmCounters counters_;
-  std::set<std::pair<std::uint32_t, std::uint64_t>> dispatches_;  ///< with counters, by process
+  std::map<std::pair<std::uint32_t, std::uint64_t>, spool::Id> dispatches_;  ///< signatures, by process and number
+  std::set<std::pair<std::uint64_t, std::uint32_t>> counted_;  ///< dispatches and counters of the first process
+  std::map<std::string, std::uint32_t, std::less<>> counters_of_file_;  ///< their numbers
+  std::optional<bool> pass_;                                            ///< of the table, once known
   std::map<std::pair<std::size_t, std::string>, std::uint32_t> processes_;
   std::map<std::string, std::uint32_t> agents_;
   spool::Id reasoned_ = 0;  ///< last signature that has its reason: new ones have higher ids
-  std::size_t tables_ = 0;
+  std::size_t tables_ = 0, passes_ = 0;
 };
 
 }  // namespace

@@ -148,6 +148,31 @@ TEST(RocprofCounters, LinesOfADispatchAreOneLaunch) {
   EXPECT_EQ(profile.trace.models.begin()->second.work.bytes.at(Level::hbm).read, 6 * 1024.0) << "a mean";
 }
 
+/// Two runs of two dispatches, for a group of counters each. A run with the same counters is one more.
+TEST(RocprofCounters, PassesOverTheSameDispatchesAreJoined) {
+  const std::string header =
+      "\"Dispatch_Id\",\"Agent_Id\",\"Queue_Id\",\"Process_Id\",\"Grid_Size\",\"Kernel_Name\",\"Workgroup_Size\","
+      "\"Counter_Name\",\"Counter_Value\",\"Start_Timestamp\",\"End_Timestamp\"\n";
+  const auto run = [&header](int process, std::string_view counter, int start) {
+    std::string text = header;
+    for (const int dispatch : {1, 2}) {
+      text += fmt::format("{},4,1,{},1024,\"axpy(float*)\",256,\"{}\",{},{},{}\n", dispatch, process, counter,
+                          4 * dispatch, start + 1000 * dispatch, start + 1000 * dispatch + 500);
+    }
+    return text;
+  };
+  const ImportedProfile joined = import_text("passes.csv", run(7, "FETCH_SIZE", 0) + run(8, "WRITE_SIZE", 10000));
+  ASSERT_EQ(joined.trace.kernels.size(), 2U);
+  EXPECT_EQ(joined.trace.kernels[1].end - joined.trace.kernels[0].start, 1500U) << "of the first pass";
+  ASSERT_EQ(joined.trace.models.size(), 1U);
+  const Traffic& bytes = joined.trace.models.begin()->second.work.bytes.at(Level::hbm);
+  EXPECT_EQ(bytes.read, 6 * 1024.0);
+  EXPECT_EQ(bytes.write, 6 * 1024.0);
+
+  const ImportedProfile repeated = import_text("repeated.csv", run(7, "FETCH_SIZE", 0) + run(8, "FETCH_SIZE", 10000));
+  EXPECT_EQ(repeated.trace.kernels.size(), 4U);
+}
+
 /// A folder that is gone with it.
 class ComputeFolder {
  public:
