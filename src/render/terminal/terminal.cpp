@@ -19,7 +19,7 @@ namespace {
 
 /// Removes " words" from the end of a text.
 void remove_end(std::string& text, std::string_view words) {
-  if (!words.empty() && text.ends_with(" " + std::string(words))) text.resize(text.size() - words.size() - 1);
+  if (!words.empty() && text.ends_with(" " + std::string(words))) text.erase(text.size() - words.size() - 1);
 }
 
 /// The line that rows of one op and shape stand under: the label that every output has, without what the rows below it
