@@ -181,11 +181,11 @@ class SavingFinder {
     return claim_on(SavingKind::kernel, i, saved * rows_[i].kernel_s, std::move(saving));
   }
 
-  /// Time of a row beyond that at its roof. The time of a collective's row is its transfer; waiting for other ranks is
-  /// unrelated to its roof.
+  /// The time of a collective's row is its transfer; waiting for other ranks is unrelated to its roof.
   double taken(std::size_t i) const {
     return points_[i].work.collective ? points_[i].time->median * rows_[i].launches : rows_[i].kernel_s;
   }
+  /// Time of a row beyond that at its roof.
   double gap(std::size_t i) const {
     return std::min(taken(i), rows_[i].kernel_s) - points_[i].bound.attainable_time_s * rows_[i].launches;
   }
@@ -208,7 +208,7 @@ class SavingFinder {
         kernel_s += time->second;
       }
       for (auto& [graph, part] : parts) of_graphs[graph] += part *= claim->saving.seconds / kernel_s;
-      if (points_[i].profiled->in_graph && !parts.empty()) claim->rows = std::move(parts);
+      if (!parts.empty()) claim->rows = std::move(parts);
       claims.push_back(std::move(*claim));
     }
     std::map<int, double> scales;

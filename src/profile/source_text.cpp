@@ -84,40 +84,44 @@ const std::vector<std::string>& SourceTexts::lines_of(const std::string& path) {
   return file->second;
 }
 
-std::string SourceTexts::loop_over(const std::string& path, std::int64_t number, std::string_view variable) {
-  if (path.empty() || number <= 0) return {};
+template <class Found>
+void SourceTexts::walk_out(const std::string& path, std::int64_t number, std::int64_t farthest, char comment,
+                           const Found& found) {
+  if (path.empty() || number <= 0) return;
   const std::vector<std::string>& lines = lines_of(path);
-  if (static_cast<std::size_t>(number) > lines.size()) return {};
+  if (static_cast<std::size_t>(number) > lines.size()) return;
+  const std::int64_t end = std::max<std::int64_t>(0, number - farthest);
   std::size_t indentation = lines[static_cast<std::size_t>(number - 1)].find_first_not_of(" \t");
-  for (std::int64_t at = number - 1; at > 0 && indentation != 0 && indentation != std::string::npos; --at) {
+  for (std::int64_t at = number - 1; at > end && indentation != 0 && indentation != std::string::npos; --at) {
     const std::string& line = lines[static_cast<std::size_t>(at - 1)];
     const std::size_t first = line.find_first_not_of(" \t");
-    if (first == std::string::npos || line[first] == '#' || first >= indentation) continue;
+    if (first == std::string::npos || line[first] == comment || first >= indentation) continue;
     indentation = first;
-    std::string header = text(path, at);
-    if (begins_definition(header)) return {};
-    if (begins_loop(header) && loops_over(header, variable)) return header;
+    if (found(text(path, at))) return;
   }
-  return {};
+}
+
+std::string SourceTexts::loop_over(const std::string& path, std::int64_t number, std::string_view variable) {
+  std::string loop;
+  walk_out(path, number, number, '#', [&](std::string header) {
+    const bool ends = begins_definition(header);
+    const bool wanted = !ends && begins_loop(header) && loops_over(header, variable);
+    if (wanted) loop = std::move(header);
+    return ends || wanted;
+  });
+  return loop;
 }
 
 std::string SourceTexts::loop_around(const std::string& path, std::int64_t number) {
   constexpr std::int64_t kFarthest = 40;  // lines
-  if (path.empty() || number <= 0) return {};
-  const std::vector<std::string>& lines = lines_of(path);
-  if (static_cast<std::size_t>(number) > lines.size()) return {};
-  std::size_t indentation = lines[static_cast<std::size_t>(number - 1)].find_first_not_of(" \t");
-  for (std::int64_t at = number - 1; at > std::max<std::int64_t>(0, number - kFarthest); --at) {
-    const std::string& line = lines[static_cast<std::size_t>(at - 1)];
-    const std::size_t first = line.find_first_not_of(" \t");
-    if (first == std::string::npos || indentation == std::string::npos || first >= indentation) continue;
-    indentation = first;
-    const std::string header = text(path, at);
+  std::string loop;
+  walk_out(path, number, kFarthest, '\0', [&](std::string header) {
     constexpr auto kLoops = std::to_array<std::string_view>({"for ", "for(", "while ", "while(", "loop "});
-    if (starts_with_any(header, kLoops)) return header;
-    if (indentation == 0 || begins_definition(header)) return {};
-  }
-  return {};
+    const bool wanted = starts_with_any(header, kLoops), ends = begins_definition(header);
+    if (wanted) loop = std::move(header);
+    return wanted || ends;
+  });
+  return loop;
 }
 
 std::string SourceTexts::chain(const std::string& path, std::int64_t number) {

@@ -36,6 +36,10 @@ class SourceTexts {
   std::string chain(const std::string& path, std::int64_t number);
 
  private:
+  /// Passes the lines around this one with ever less indentation to a function, the innermost first, until it returns
+  /// true; without lines that begin with `comment`, and none that is `farthest` lines away or more.
+  template <class Found>
+  void walk_out(const std::string& path, std::int64_t number, std::int64_t farthest, char comment, const Found& found);
   /// Empty if the file is unknown, or there are too many.
   const std::vector<std::string>& lines_of(const std::string& path);
 

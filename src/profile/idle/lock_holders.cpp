@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "model/find.hpp"
+#include "profile/idle/gap_evidence.hpp"
 #include "profile/idle/thread_samples.hpp"
 
 namespace roofline {
@@ -22,7 +22,7 @@ std::optional<LockHolder> ThreadSamples::lock_holder(int thread) const {
   if (waits.empty()) return std::nullopt;
   waits = covered(std::move(waits));
   std::map<std::pair<int, std::string>, double> functions;  // of other threads, by thread and function
-  std::map<std::pair<int, std::string>, std::map<std::tuple<std::string, std::string, int>, double>> places;
+  std::map<std::pair<int, std::string>, std::map<HostPlace, double>> places;
   for (std::size_t other = 0; other < by_thread_.size(); ++other) {
     if (static_cast<int>(other) == thread || samples_.threads[other].pid != about(thread).pid) continue;
     for (const int index : by_thread_[other]) {
@@ -31,16 +31,16 @@ std::optional<LockHolder> ThreadSamples::lock_holder(int thread) const {
       if (!(on_cpu(state) || state == ThreadState::gil) || !frames.in_program()) continue;
       const double time_s = seconds(total_length(parts_within(span_of(sample(index)), waits)));
       const HostPlace place = frames.place();
-      const std::pair function(static_cast<int>(other), place.file + place.function);
+      const std::pair function(static_cast<int>(other), function_at(place));
       functions[function] += time_s;
-      places[function][{place.file, place.function, place.line}] += time_s;
+      places[function][place] += time_s;
     }
   }
   const double waits_s = seconds(total_length(waits));
   const auto most = largest_entry(functions);
   if (most == functions.end() || most->second < kMostly * waits_s) return std::nullopt;
-  const auto& [file, name, line] = largest_entry(places.at(most->first))->first;
-  return LockHolder{about(most->first.first).name, {file, name, line}, std::min(1.0, most->second / waits_s)};
+  return LockHolder{about(most->first.first).name, key_of_largest(places.at(most->first)),
+                    std::min(1.0, most->second / waits_s)};
 }
 
 }  // namespace roofline

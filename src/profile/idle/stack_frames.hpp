@@ -1,6 +1,7 @@
 // Classifies the stack of a thread: the library that it is in, and the program's line.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ struct HostPlace {
 
   bool known() const { return !function.empty() || !file.empty(); }
   std::string text() const;  ///< "data.py:31 load_batch"; empty if unknown
+  auto operator<=>(const HostPlace&) const = default;
 };
 
 /// The interval that a sample stands for.

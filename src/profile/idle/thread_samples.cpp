@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <tuple>
 
 #include "model/find.hpp"
 #include "text/source_place.hpp"
@@ -184,7 +183,7 @@ void ThreadSamples::find_workers() {
     for (const int index : waiting) waits.push_back(sample(index).time);
     std::vector<Worker> processes;
     WorkerActivity& activity = workers_[pid];
-    std::map<std::tuple<std::string, std::string, int>, double> places;
+    std::map<HostPlace, double> places;
     double seen = 0, busy = 0, running = 0, ready = 0;
     for (std::size_t other = 0; other < by_thread_.size(); ++other) {
       const HostThread& about_other = samples_.threads[other];
@@ -208,8 +207,7 @@ void ThreadSamples::find_workers() {
         ready += sample(index).state == ThreadState::runnable ? time_s : 0;
         if (!stack(index).works_for_loader()) continue;
         busy += time_s;
-        const HostPlace place = stack(index).place_in_worker();
-        places[{place.file, place.function, place.line}] += time_s;
+        places[stack(index).place_in_worker()] += time_s;
       }
     }
     if (seen > 0) {
@@ -217,10 +215,7 @@ void ThreadSamples::find_workers() {
       activity.on_cpu = running / seen;
       activity.ready = ready / seen;
     }
-    const auto most = largest_entry(places);
-    if (most != places.end()) {
-      activity.place = {std::get<0>(most->first), std::get<1>(most->first), std::get<2>(most->first)};
-    }
+    activity.place = key_of_largest(places);
     find_beginnings(pid, std::move(processes), waiting);
   }
 }
