@@ -68,7 +68,8 @@ void add_options(CommandEntry& command, Flags& flags) {
               "With --emulate or its recording: the compiler's remarks on loops (gcc -fopt-info-vec-all=FILE, clang "
               "-fsave-optimization-record), which say why a loop is not vectorised");
   command.add("--runs", number("N", options.runs, 1, 100),
-              "Run the program N times, so that rarely launched kernels can be counted");
+              "Run the program N times, so that rarely launched kernels can be counted (default: once; up to 4 times if it "
+              "ends within 15 s and before its counters were read)");
   command.add("--baseline", flag(options.baseline),
               "Also run the program without profiling, to measure the profiler overhead");
   command.add("--step", text("RANGE", options.step_range),
@@ -296,9 +297,9 @@ void warn_unused_options(const ProfileOptions& options, const Report& report) {
 /// Further runs only count kernels of GPUs, so a program of which the host alone is profiled runs once.
 void run_host_once(Flags& flags) {
   ProfileOptions& options = flags.options;
-  if (options.gpu || options.runs == 1 || !flags.from.empty()) return;
+  if (options.gpu || options.runs.value_or(1) == 1 || !flags.from.empty()) return;
   warn(fmt::format("--runs {} was not used: further runs count GPU kernels, and only the host is profiled",
-                   options.runs));
+                   *options.runs));
   options.runs = 1;
 }
 

@@ -29,7 +29,7 @@ spool::Id current_place(Session& session, ThreadState& thread, const char* kerne
     const PythonOrigin python = python_origin(session);
     origin.line = python.line;
     origin.module = python.module;
-    add_autograd(session, thread, python.own, origin);
+    add_autograd(session, thread, python, origin);
     // A hook computes with gradients of many modules: what it launches belongs to none of them.
     if (python.hook != 0) {
       origin.line = python.hook;

@@ -28,8 +28,9 @@ constexpr int kTypeOffset = 8, kCellContent = 16;
 enum class Owner : std::uint8_t { unknown, library, package, program };
 struct Code {
   Owner owner = Owner::unknown;
-  bool runs_module = false;  ///< a call wrapper of torch.nn.Module; its first argument is the module
-  bool hook = false;         ///< of a library's communication hook
+  bool runs_module = false;    ///< a call wrapper of torch.nn.Module; its first argument is the module
+  bool runs_backward = false;  ///< PyTorch's call of its autograd engine
+  bool hook = false;           ///< of a library's communication hook
 };
 
 /// In place of an instruction: the function itself.
@@ -69,6 +70,7 @@ Code ask_code(const Api& api, Object* code) {
   Code result;
   result.owner = owner_of(file);
   result.hook = is_communication_hook(file);
+  result.runs_backward = file.ends_with("torch/autograd/__init__.py") || file.ends_with("torch/autograd/graph.py");
   if (file.ends_with("torch/nn/modules/module.py")) {
     const std::string name = text_attribute(api, code, "co_name");
     result.runs_module = name == "_call_impl" || name == "_wrapped_call_impl";
@@ -294,10 +296,13 @@ PythonOrigin python_origin(Session& session) {
   Owner owner_of_line = Owner::unknown;
   Object* module = nullptr;
   Object* hook = nullptr;
+  bool in_backward = false, entered = false;
   walk(*python->layout, thread, [&](Object* code, Instruction instruction, const void* frame) {
     const Code known = code_of(*python, cache, code);
     if (known.runs_module && module == nullptr) module = self_of(*python, frame);
     if (known.hook) hook = code;  // the outermost function is the hook
+    in_backward = in_backward || known.runs_backward;
+    if (known.owner == Owner::program && owner_of_line != Owner::program) entered = !in_backward;
     if (known.owner > owner_of_line && known.owner >= Owner::package) {
       owner_of_line = known.owner;
       code_of_line = code;
@@ -307,6 +312,7 @@ PythonOrigin python_origin(Session& session) {
   });
   PythonOrigin origin;
   origin.own = owner_of_line == Owner::program;
+  origin.entered = entered;
   if (code_of_line != nullptr) origin.line = line_of(session, *python, cache, code_of_line, instruction_of_line);
   if (module != nullptr) origin.module = module_of(session, *python, cache, thread, module);
   if (hook != nullptr && !origin.own) origin.hook = line_of(session, *python, cache, hook, kFirstLine);

@@ -142,7 +142,7 @@ void look_for_torch() {
   if (torch->current_node != nullptr && torch->sequence != nullptr) found_torch = torch.release();
 }
 
-void add_autograd(Session& session, ThreadState& thread, bool own_line, spool::Place& origin) {
+void add_autograd(Session& session, ThreadState& thread, const PythonOrigin& python, spool::Place& origin) {
   const Torch* const torch = found_torch.load(std::memory_order_acquire);
   if (torch == nullptr) return;
   const std::shared_ptr<void> held = torch->current_node();
@@ -173,8 +173,11 @@ void add_autograd(Session& session, ThreadState& thread, bool own_line, spool::P
     forward.line = thread.last_backward_line;
     forward.module = thread.last_backward_module;
   }
-  if (!type.python || !own_line) origin.line = forward.line;
-  if (origin.module == 0) origin.module = forward.module;
+  // So has a hook on a gradient, which runs outside of all modules; what is computed again for a checkpoint does not.
+  const bool own_line = python.own && (type.python || (python.entered && python.module == 0));
+  if (!own_line) origin.line = forward.line;
+  const bool gradient_hook = own_line && !type.python;
+  if (origin.module == 0 && !gradient_hook) origin.module = forward.module;
   thread.last_backward_line = forward.line;
   thread.last_backward_module = forward.module;
 }

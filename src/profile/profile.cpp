@@ -19,6 +19,7 @@
 #include "profile/host_sums.hpp"
 #include "profile/instructions.hpp"
 #include "profile/metrics.hpp"
+#include "profile/missing_counts.hpp"
 #include "profile/mpi/mpi_library.hpp"
 #include "profile/mpi/mpi_lines.hpp"
 #include "profile/native_lines.hpp"
@@ -231,13 +232,17 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
   std::vector<ProcessTrace> traces;
   std::vector<DefectiveSpool> defective;
   NativeLines native_lines;
-  for (int number = 0; number < options.runs && !(facts.run && facts.run->interrupted); ++number) {
+  const bool may_run_again =
+      gpu && options.counters && !options.window_s && !(options.warmup_s > 0) && options.job == nullptr;
+  RunsForCounts runs;
+  bool again = true;
+  for (int number = 0; again; ++number) {
     const PrivateFolder folder;
     ProgramOptions injected = plain;
     injected.spools = folder.path() / "spools";
     if (gpu) {
       injected.environment = prepare(folder.path(), options);
-      injected.environment[spool::kRunVariable] = fmt::format("{}/{}", number + 1, options.runs);
+      injected.environment[spool::kRunVariable] = fmt::format("{}/{}", number + 1, options.runs.value_or(number + 1));
       if (options.counters && number == 0) injected.environment[spool::kInstructionsVariable] = "on";
       injected.has_window = options.window_s.has_value();
     } else {
@@ -250,9 +255,14 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
     }
     injected.sample_host = options.host && number == 0;
     if (!gpu || !options.count_tool.empty()) injected.code_rate_hz = kCodeRate;
-    if (number > 0)
-      options.print_status(fmt::format("running the program again for counters: {} of {}", number + 1, options.runs));
+    if (number > 0 && options.runs) {
+      options.print_status(fmt::format("running the program again for counters: {} of {}", number + 1, *options.runs));
+    } else if (number > 0) {
+      injected.quiet = true;
+      options.print_status("running the program again for counters, because it ended before they were read");
+    }
     ProgramRun run = run_program(injected);
+    const bool interrupted_run = run.interrupted, repeatable = may_run_again && is_short(run);
     std::vector<ProcessTrace> of_run = read_spools(injected.spools, defective);
     find_native_lines(of_run, native_lines);
     add_native_lines(of_run, native_lines);
@@ -275,6 +285,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
     } else {
       add_counts(traces, std::move(of_run));
     }
+    again = options.runs ? number + 1 < *options.runs && !interrupted_run : runs.another(repeatable, traces);
   }
   run_plain("after");
   count_instructions(options, plain, facts);
@@ -286,6 +297,11 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
   SourceTexts sources;
   if (report.profile->host) add_source_text(report.profile->host->lines, sources);
   add_source_text(report.profile->savings, traces, facts.host);
+  if (runs.made() > 1) {
+    report.notes.push_back(
+        fmt::format("The program ran {} times, because it ended before its counters were read. --runs 1 runs it once.",
+                    runs.made()));
+  }
   name_unused_compile(report.profile->savings, traces);
   add_invocation(report, options, started_at, wall_seconds() - start);
   return report;

@@ -132,7 +132,7 @@ void share_lines(std::vector<Hotspot>& all, const Report& report, const std::vec
 std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict>& verdicts) {
   const auto of_library = [&](std::size_t row) {
     const std::optional<ProfiledKind>& kind = report.points[row].profiled;
-    return kind && is_library_kernel(kind->full_name);
+    return kind && (is_library_kernel(kind->full_name) || is_generated_kernel(kind->full_name));
   };
   std::vector<Hotspot> all;
   const bool steps = report.profile && report.profile->steps;

@@ -218,6 +218,21 @@ std::string step_answer(const Report& report) {
                      known, between);
 }
 
+namespace {
+
+/// The share of a step, or of the run, from which on a saving stands out.
+double share_that_stands_out(const Hotspot& hotspot) {
+  constexpr double kOwn = 0.1;
+  // Library and generated kernels: a faster one may not exist. Fusion is a bound that compilers reach in part, and no
+  // fault of a line. Copies between buffers of a GPU without a line are those of a library or a compiler.
+  constexpr double kOthers = 0.2;
+  const bool fusion = hotspot.cause == SavingCause::fusion;
+  const bool copies_of_others = hotspot.cause == SavingCause::copies && hotspot.line.empty();
+  return hotspot.of_library || fusion || copies_of_others ? kOthers : kOwn;
+}
+
+}  // namespace
+
 std::string first_action(const Report& report, const std::vector<Hotspot>& hotspots) {
   const Hotspot* const memory = !hotspots.empty() && hotspots.front().memory ? &hotspots.front() : nullptr;
   std::string memory_text =
@@ -232,14 +247,12 @@ std::string first_action(const Report& report, const std::vector<Hotspot>& hotsp
     const Shortening shortening = shortening_of(report, hotspot);
     return !(shortening.of_s > 0) || shortening.seconds >= share * shortening.of_s;
   };
-  constexpr double kStandsOut = 0.1;     // of a step, or of the run
-  constexpr double kOfLibrary = 0.2;     // a faster kernel may not exist
   constexpr double kBeforeMemory = 0.3;  // unused memory matters less than that
   const Hotspot* first = nullptr;
   const Hotspot* largest = nullptr;
   for (const Hotspot& hotspot : hotspots) {
     if (!could_be(hotspot)) continue;
-    if (first == nullptr && stands_out(hotspot, hotspot.of_library ? kOfLibrary : kStandsOut)) first = &hotspot;
+    if (first == nullptr && stands_out(hotspot, share_that_stands_out(hotspot))) first = &hotspot;
     if (largest == nullptr || hotspot.seconds > largest->seconds) largest = &hotspot;
   }
   const bool may_wait = memory != nullptr && (memory->cause == SavingCause::fragmentation ||
@@ -250,7 +263,7 @@ std::string first_action(const Report& report, const std::vector<Hotspot>& hotsp
   if (largest == nullptr) {
     // Time without an action may be most of it.
     const auto item = std::find_if(hotspots.begin(), hotspots.end(), [&](const Hotspot& one) {
-      return one.seconds > 0 && !one.one_off && !one.beside && stands_out(one, kStandsOut);
+      return one.seconds > 0 && !one.one_off && !one.beside && stands_out(one, share_that_stands_out(one));
     });
     if (item != hotspots.end()) {
       return fmt::format("The largest item, {}, has no known cause.", saving_time(report, *item));

@@ -386,6 +386,7 @@ TEST_F(Injected, BackwardIsBookedToItsForward) {
   if (!has_modules(spool)) GTEST_SKIP() << "this version of Python gives lines alone";
   const std::string forward = std::to_string(marked_line("line of the forward", "backward.py"));
   const std::string backward = std::to_string(marked_line("line of the backward", "backward.py"));
+  const std::string hook = std::to_string(marked_line("line of the hook", "backward.py"));
   std::vector<std::string> found;
   for (const spool::Launch& launch : spool.launches) {
     const spool::Place& place = spool.place(launch);
@@ -393,10 +394,11 @@ TEST_F(Injected, BackwardIsBookedToItsForward) {
     found.push_back(spool.module(launch) + " " + std::to_string(spool.line(launch)) + " " +
                     spool.texts.at(place.operation));
   }
-  // A leaf's gradient belongs to what was evaluated before it; a Python function's backward has its own line.
+  // A leaf's gradient belongs to what was evaluated before it; a Python function's backward and a hook have their own line.
   const std::vector<std::string> step = {"first " + forward + " ",
                                          "second " + forward + " ",
                                          "second " + forward + " AddmmBackward0",
+                                         " " + hook + " AddmmBackward0",
                                          "second " + forward + " AccumulateGrad",
                                          "first " + backward + " ScaleBackward",
                                          "first " + forward + " AddmmBackward0"};

@@ -34,6 +34,13 @@ bool is_library_kernel(std::string_view kernel) {
                                "composite_2way_fft"});
 }
 
+bool is_generated_kernel(std::string_view kernel) {
+  const bool of_xla = contains_any(kernel, {"loop_", "input_", "transpose_", "gemm_", "concatenate_", "scatter_"}) &&
+                      contains_any(kernel, {"_fusion"});
+  return of_xla || kernel.starts_with("wrapped_") ||
+         contains_any(kernel, {"triton_poi_", "triton_red_", "triton_per_"});
+}
+
 std::optional<double> fusing_tool_of(const ProfiledKind& kernel) {
   if (!kernel.module.empty() || contains_any(kernel.full_name, {"at::native", "at6native", "c10::"})) return 0;
   return kernel.full_name.starts_with("cupy") ? std::optional(1.0) : std::nullopt;

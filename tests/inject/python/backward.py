@@ -1,8 +1,10 @@
 """A forward and its backward, in another thread, as autograd's are."""
 import ctypes
+import functools
 import threading
 
 import torch._C
+from torch.autograd.graph import _engine_run_backward
 from torch.nn.modules.module import Module
 
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -36,17 +38,30 @@ class Model(Module):
         self.second()
 
 
-def evaluate(kind, sequence):
-    autograd.fake_torch_evaluate(ctypes.c_char(kind), ctypes.c_uint64(sequence))
-    cuda.cuLaunchKernel(ctypes.byref(kernel), *GEOMETRY)  # line of the backward
+def node(kind, sequence):
+    return functools.partial(autograd.fake_torch_evaluate, ctypes.c_char(kind), ctypes.c_uint64(sequence))
+
+
+native = functools.partial(cuda.cuLaunchKernel, ctypes.byref(kernel), *GEOMETRY)
+
+
+def of_function():
+    native()  # line of the backward
+
+
+def of_hook():
+    native()  # line of the hook
 
 
 def backward(model):
-    evaluate(b"a", model.second.node)
-    evaluate(b"g", 0)
-    evaluate(b"p", model.first.node)
-    evaluate(b"a", model.first.node)
-    autograd.fake_torch_evaluate(ctypes.c_char(b"-"), ctypes.c_uint64(0))
+    _engine_run_backward([
+        (node(b"a", model.second.node), native),
+        (node(b"a", model.second.node), of_hook),
+        (node(b"g", 0), native),
+        (node(b"p", model.first.node), of_function),
+        (node(b"a", model.first.node), native),
+        (node(b"-", 0), lambda: None),
+    ])
 
 
 cuda.cuInit(0)
