@@ -295,12 +295,11 @@ ProgramTimes times_of(const Recording& recording, const FoundSteps& found, doubl
   return times;
 }
 
-/// What keeps a thread from launching: checkpoints, compilation, starts of workers, and other code of the program.
-std::optional<WorkBetweenSteps> host_work_between(const Recording& recording, const FoundSteps& found,
-                                                  const HostSamples& samples, double step_s) {
-  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(found.process)];
+/// What keeps a thread of that process from launching: checkpoints, compilation, starts of workers, and other code of
+/// the program.
+std::optional<WorkBetweenSteps> host_work_between(const ProcessTrace& trace, const Recording& recording,
+                                                  const ProgramTimes& times, const HostSamples& samples) {
   const std::set<std::int64_t> launching = launching_threads(trace);
-  const ProgramTimes times = times_of(recording, found, step_s);
   std::vector<const HostSample*> of_threads;
   LinesOfLoop loop(times);
   for (const HostSample& sample : samples.samples) {
@@ -343,7 +342,15 @@ std::optional<WorkBetweenSteps> work_between_steps(const Recording& recording, c
   if (lengths.empty()) return std::nullopt;
   const double step_s = median(std::move(lengths));
   const std::optional<WorkBetweenSteps> launched = BetweenSteps(recording, found).find(step_s);
-  const std::optional<WorkBetweenSteps> host = host_work_between(recording, found, samples, step_s);
+  const ProgramTimes times = times_of(recording, found, step_s);
+  std::optional<WorkBetweenSteps> host;
+  for (const ProcessTrace& trace : recording.traces) {
+    // One rank saves the state of all, which wait for it.
+    const bool runs_steps = &trace == &recording.traces[static_cast<std::size_t>(found.process)] || trace.rank;
+    if (!runs_steps) continue;
+    std::optional<WorkBetweenSteps> of_process = host_work_between(trace, recording, times, samples);
+    if (of_process && (!host || of_process->share > host->share)) host = std::move(of_process);
+  }
   return launched && (!host || launched->share >= host->share) ? launched : host;
 }
 

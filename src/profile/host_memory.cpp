@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profile/host_sums.hpp"
+#include "profile/idle/stack_frames.hpp"
 #include "profile/memory_curve.hpp"
 #include "profile/memory_growth.hpp"
 
@@ -60,7 +61,8 @@ class MemoryOfProcess {
       end_s = std::min(end_s, clock_.own_s(steady_->end));
     }
     const auto trend = growth_of(own_, begin_s, end_s, step_s_);
-    if (!trend || trend->bytes - trace_bytes_ < kLeastHostGrowth || !(trend->bytes_per_s > 0)) return;
+    if (!trend || !(trend->bytes_per_s > 0)) return;
+    if (trend->bytes - trace_bytes_ - code_bytes(begin_s, end_s) < kLeastHostGrowth) return;
     MemoryGrowth growth = {.bytes = trend->bytes, .seconds = trend->seconds, .bytes_per_s = trend->bytes_per_s};
     if (step_s_ > 0) growth.bytes_per_step = trend->bytes_per_s * step_s_;
     if (memory_.capacity > 0) {
@@ -70,6 +72,21 @@ class MemoryOfProcess {
     }
     growth.kept = rising_lines(begin_s, end_s, trend->bytes / std::max(1e-9, trend->bytes_per_s));
     memory_.growth = std::move(growth);
+  }
+
+  /// What compilers, and the GPU's libraries on their own account, took: code of kernels, which a program has enough of
+  /// once it has run with all its shapes.
+  double code_bytes(double begin_s, double end_s) const {
+    double bytes = 0;
+    for (const HostMemoryRise& rise : samples_.rises) {
+      const double time_s = clock_.own_s(rise.time);
+      const bool counts = samples_.threads[static_cast<std::size_t>(rise.thread)].pid == memory_.pid;
+      if (!counts || time_s < begin_s || time_s > end_s) continue;
+      const StackView stack(samples_, rise.stack);
+      const bool of_library = !stack.in_program() && stack.in_gpu_library();
+      if (stack.compiles() || of_library) bytes += static_cast<double>(rise.bytes);
+    }
+    return bytes;
   }
 
   /// Lines at which memory became more than ever before; bytes of a step where there are steps.

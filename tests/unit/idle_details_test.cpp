@@ -637,13 +637,17 @@ TEST_F(IdleDetails, AProfilerOfTheProgramIsSeenAlsoBetweenLaunches) {
     EXPECT_EQ(found.part.cause == SavingCause::profiler_on, profiles);
     // What an optimizer marks for a profiler is there without one.
     if (!profiles) continue;
-    restart();
-    const int marks = stack({SampleFrames::library("torch/autograd/profiler.py", "record_function.__enter__")});
-    steps(10, [&](int) {
-      program_.host(20 * kMs, ThreadState::running, marks);
-      program_.launch(kernel_, 300 * kUs);
-    });
-    EXPECT_NE(largest().part.cause, SavingCause::profiler_on);
+    for (const HostFrame& marks :
+         {SampleFrames::library("torch/autograd/profiler.py", "record_function.__enter__"),
+          SampleFrames::native("libtorch_cpu.so", "torch::autograd::profiler::record_function_enter_new(std::string)")}) {
+      restart();
+      const int marking = stack({marks});
+      steps(10, [&](int) {
+        program_.host(20 * kMs, ThreadState::running, marking);
+        program_.launch(kernel_, 300 * kUs);
+      });
+      EXPECT_NE(largest().part.cause, SavingCause::profiler_on);
+    }
   }
 }
 

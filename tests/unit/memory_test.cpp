@@ -388,10 +388,11 @@ TEST(Memory, AReportIsReadBack) {
 }
 
 /// One process with a thread at one line.
-HostSamples host_of(double bytes_per_s, double seconds) {
+HostSamples host_of(double bytes_per_s, double seconds,
+                    const std::vector<HostFrame>& frames = {HostSamplesBuilder::own("load.py", 8, "keep")}) {
   HostSamplesBuilder builder;
   const int thread = builder.thread(100, 100);
-  const int stack = builder.stack({HostSamplesBuilder::own("load.py", 8, "keep")});
+  const int stack = builder.stack(frames);
   std::uint64_t most = 0;
   HostSamples memory;
   for (std::uint64_t tick = 1; static_cast<double>(tick) * 0.1 < seconds; ++tick) {
@@ -423,6 +424,19 @@ TEST(HostMemory, GrowthHasTheLineAtWhichItRises) {
   const MemorySavings found = memory_savings(profile, Framework::torch, false);
   ASSERT_EQ(found.first.size(), 1U);
   EXPECT_EQ(found.first[0].cause, SavingCause::host_memory_growth);
+}
+
+TEST(HostMemory, CodeOfKernelsIsNoGrowth) {
+  const HostFrame driver = HostSamplesBuilder::native("/usr/lib/libcuda.so.1", "cuLibraryLoadData");
+  const HostFrame compiler = HostSamplesBuilder::native("/usr/lib/libnvrtc.so.13", "nvrtcCompileProgram");
+  const HostFrame own = HostSamplesBuilder::own("load.py", 8, "keep");
+  const auto grows = [](const std::vector<HostFrame>& frames) {
+    return host_memory(host_of(50e6, 20, frames), ProgramClock(0), kSteady).at(0).growth.has_value();
+  };
+  EXPECT_FALSE(grows({driver}));
+  EXPECT_FALSE(grows({compiler, own}));
+  EXPECT_TRUE(grows({driver, own})) << "such as pinned memory";
+  EXPECT_TRUE(grows({HostSamplesBuilder::native("/usr/lib/libc.so.6", "malloc")}));
 }
 
 TEST(HostMemory, WhatAProcessGivesBackAtItsEndHidesNoGrowth) {

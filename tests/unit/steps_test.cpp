@@ -296,6 +296,37 @@ TEST_F(StepsTest, CheckpointsOfTheWholeRunAreWorkBetweenSteps) {
   }
 }
 
+/// The steps are those of rank 1, which waits in a barrier while rank 0 saves the state of both.
+TEST_F(StepsTest, CheckpointsOfAnotherRankAreWorkBetweenSteps) {
+  constexpr std::int64_t kOther = 101;
+  for (const bool of_job : {true, false}) {
+    traces_.clear();
+    SpoolBuilder other(kOther);
+    if (of_job) other.add(spool::Type::rank, spool::Rank{0, 0, 2, other.text("torchrun"), other.text("node"), 0});
+    traces_.push_back(read_spool(other.write(folder_ / "other.spool")));
+    FakeProgram program;
+    program.repeat(30, [&](int) { program.forward_and_backward().update().wait(2000); });
+    const std::uint64_t begin = program.now();
+    program.wait(800'000);
+    const FoundSteps found = steps_of(program);
+    HostSamplesBuilder samples;
+    const int waits = samples.thread(100, 100), saves = samples.thread(kOther, kOther);
+    const HostFrame caller = HostSamplesBuilder::own("train.py", 48, "save");
+    const int saving = samples.stack({HostSamplesBuilder::library("torch/serialization.py", "save"), caller});
+    const int waiting = samples.stack({caller});
+    for (std::uint64_t i = 0; i < 40; ++i) {
+      const std::uint64_t time = begin + (i + 1) * 20 * kMillisecond;
+      samples.sample(waits, time, ThreadState::gpu, waiting);
+      samples.sample(saves, time, ThreadState::running, i % 11 < 5 ? saving : waiting);
+    }
+    const Steps steps = sums_of(found, samples.take()).value();
+    ASSERT_EQ(steps.between.has_value(), of_job);
+    if (of_job) {
+      EXPECT_EQ(steps.between->work, BetweenWork::saving);
+    }
+  }
+}
+
 /// The host pauses before each round of steps: for work of three kinds, and for what must not be mistaken for it. Only
 /// the first steps are recorded, in which a thread may compile beside them.
 TEST_F(StepsTest, WorkOfTheHostBeforeEachRoundIsWorkBetweenSteps) {

@@ -149,6 +149,12 @@ bool StackView::compiles() const {
   });
 }
 
+bool StackView::in_gpu_library() const {
+  return any([](const HostFrame& of) {
+    return contains_any(of.file, {"libcuda.so", "libcudart", "libcudnn", "libcublas", "libcufft", "libcusparse"});
+  });
+}
+
 CauseDetail StackView::compiler() const {
   const auto in = [this](std::initializer_list<std::string_view> parts) {
     return any([&](const HostFrame& of) { return contains_any(of.file, parts); });
@@ -253,11 +259,10 @@ bool StackView::draws_random() const {
 
 bool StackView::profiles() const {
   return any([](const HostFrame& of) {
-    // An optimizer and autograd mark their steps for a profiler, whether there is one or not.
-    const bool python = contains_any(of.file, {"torch/profiler/", "torch/autograd/profiler.py"}) &&
-                        !contains_any(of.function, {"record_function", "emit_nvtx"});
-    return python ||
-           contains_any(of.function, {"torch::profiler::impl::", "torch::autograd::profiler::", "libkineto::"});
+    // An optimizer, autograd and FSDP mark their steps for a profiler, whether there is one or not.
+    if (contains_any(of.function, {"record_function", "emit_nvtx"})) return false;
+    if (of.python) return contains_any(of.file, {"torch/profiler/", "torch/autograd/profiler.py"});
+    return contains_any(of.function, {"torch::profiler::impl::", "torch::autograd::profiler::", "libkineto::"});
   });
 }
 

@@ -43,6 +43,7 @@ class StackView {
   bool imports() const;           ///< Python imports a library module
   bool compiles() const;          ///< in torch.compile, Triton, XLA, Numba or NVRTC
   CauseDetail compiler() const;   ///< that compiler; none: torch.compile or XLA
+  bool in_gpu_library() const;    ///< in the CUDA driver, or in a library of kernels
   bool traces_anomalies() const;  ///< autograd's anomaly mode stores the stack of an operation
   bool prints_tensor() const;
   bool in_model() const;           ///< in the forward of a PyTorch module
