@@ -53,8 +53,10 @@ bool is_compiled_library(const HostFrame& frame) {
 
 /// What an operator of Python calls for objects that NumPy only has pointers to.
 bool is_object_operation(const HostFrame& frame) {
-  return is_interpreter(frame) &&
-         (frame.function.starts_with("PyNumber_") || frame.function.starts_with("PyObject_RichCompare"));
+  static constexpr auto kOperations = std::to_array<std::string_view>(
+      {"PyNumber_Add", "PyNumber_Subtract", "PyNumber_Multiply", "PyNumber_TrueDivide", "PyNumber_FloorDivide",
+       "PyNumber_Power", "PyNumber_Negative", "PyNumber_Remainder", "PyObject_RichCompare"});
+  return is_interpreter(frame) && starts_with_any(frame.function, kOperations);
 }
 
 bool is_numpy(const HostFrame& frame) {
@@ -343,21 +345,27 @@ class Finder {
   void put_work(const PythonWork& work, const Part& part) {
     constexpr double kLeastCompiled = 0.1;
     if (part.seconds < work.least * cpu_s_) return;
-    if (work.compiled && part.native_s < kLeastCompiled * part.seconds) return;
+    const bool compiled = part.native_s >= kLeastCompiled * part.seconds;
+    if ((work.compiled && !compiled) || (work.plain && compiled)) return;
     put(std::string(work.id), part.seconds, fmt::format("{} of the CPU time {}", share_of(part.seconds), work.finding),
         "mostly at", largest_line(part.lines), std::string(work.action));
     claim(part);
   }
 
+  /// Few of the samples have the operator's frame: the functions that it calls have none of their own.
   void find_objects() {
-    const std::string line = largest_line(on_objects_);
-    if (line.empty()) return;
-    const double part = on_objects_[line] / in_numpy_[line], seconds = part * of_line_[line];
-    constexpr double kOften = 0.3;
-    if (part < kOften || seconds < kLeastObjects * cpu_s_) return;
+    constexpr double kOften = 0.08, kOftenAtLine = 0.02;
+    double objects_s = 0, numpy_s = 0, seconds = 0;
+    for (const auto& [line, on_objects] : on_objects_) {
+      if (line.empty() || on_objects < kOftenAtLine * in_numpy_[line]) continue;
+      objects_s += on_objects;
+      numpy_s += in_numpy_[line];
+      seconds += of_line_[line];
+    }
+    if (objects_s < kOften * numpy_s || seconds < kLeastObjects * cpu_s_) return;
     put("object-arrays", seconds,
         fmt::format("{} of the CPU time goes to NumPy arrays of Python objects (dtype=object)", share_of(seconds)),
-        "mostly at", line,
+        "mostly at", largest_line(on_objects_),
         "Convert the arrays to numbers before the loop, with .astype(float), and mark missing values with NaN.");
   }
 

@@ -106,6 +106,22 @@ constexpr PythonWork kSlice = {
     "block. Of a list, take entries with collections.deque.popleft().",
     0.5};
 
+constexpr PythonWork kSort = {
+    "repeated-sort", "goes to sorting",
+    "Sort once, outside the loop. Of entries that come one by one, keep a heap (heapq.heappush(), heappop()) or insert "
+    "them in order (bisect.insort()); take a few with min() or heapq.nsmallest(); sort large arrays with numpy.sort().",
+    0.4,
+    false,
+    false,
+    false,
+    true};
+constexpr PythonWork kDatabase = {
+    "database-queries", "goes to SQLite's queries",
+    "See EXPLAIN QUERY PLAN: SCAN reads a whole table for each query, and an index on the columns of WHERE, JOIN and "
+    "ORDER BY makes a SEARCH of it. Instead of many small queries use one with JOIN or GROUP BY; write many rows with "
+    "executemany() in one transaction.",
+    0.3};
+
 constexpr PythonWork kPrefix = {kPrefixScans, kPrefixScansFinding, kPrefixScansAction, 0.25};
 
 /// A library's file, and its functions that begin like that; empty: all.
@@ -176,7 +192,8 @@ constexpr auto kText =
                              {".insert(0,", &kList},       {".pop(0)", &kList},         {"np.append(", &kGrow},
                              {"numpy.append(", &kGrow},    {"np.concatenate(", &kGrow}, {"np.vstack(", &kGrow},
                              {"np.hstack(", &kGrow},       {"np.array(", &kArray},      {"numpy.array(", &kArray},
-                             {"np.asarray(", &kArray},     {"gc.collect(", &kGarbage}});
+                             {"np.asarray(", &kArray},     {"gc.collect(", &kGarbage},  {".sort(", &kSort},
+                             {"sorted(", &kSort}});
 
 /// The place of a name that is not the end of a longer one; the text begins with it, or with a point.
 bool has_call(std::string_view source, std::string_view call) {
@@ -329,7 +346,8 @@ const PythonWork* log_arguments_at(std::string_view source) {
 }
 
 const PythonWork* python_work_of(const HostFrame& frame) {
-  if (!frame.python || frame.own) return nullptr;
+  if (!frame.python) return frame.file.find("libsqlite3") != std::string::npos ? &kDatabase : nullptr;
+  if (frame.own) return nullptr;
   const auto found = std::ranges::find_if(kCode, [&](const LibraryCode& code) {
     const bool folder = code.file.ends_with('/');
     const bool file = folder ? frame.file.find(code.file) != std::string::npos : frame.file.ends_with(code.file);

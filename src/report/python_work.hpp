@@ -15,6 +15,7 @@ struct PythonWork {
   bool calls_back = false;  ///< the library calls functions of the program: their time is the library's, too
   bool inner = false;       ///< it says more than the call of the same library around it
   bool compiled = false;    ///< only where a part of the time is in a compiled library, such as NumPy
+  bool plain = false;       ///< only where none of it is: of lists, not of arrays
 };
 
 /// Between a line's text and the header of the loop that it is in.
