@@ -15,6 +15,7 @@
 #include "model/error.hpp"
 #include "mpi/calls.h"
 #include "profile/condensed_trace.hpp"
+#include "profile/cpu/counted_part.hpp"
 #include "profile/cpu/emulator.hpp"
 #include "profile/host_sums.hpp"
 #include "profile/instructions.hpp"
@@ -144,8 +145,10 @@ void count_instructions(const ProfileOptions& options, const ProgramOptions& nat
       fmt::format("running the program again to count its instructions: 10 to 50 times slower, {:.0f} s at most, "
                   "output discarded",
                   options.count_time_s));
-  const ProgramRun run = run_program(emulated_program(native, options.count_tool, folder.path(), options.count_time_s));
+  const ProgramRun run = run_program(
+      emulated_program(native, options.count_tool, folder.path(), options.count_time_s, options.model_share));
   facts.emulated_s = static_cast<double>(run.end - run.start) * 1e-9;
+  time_counted_part(native, folder.path(), options.count_time_s);
   facts.counted = read_counts_folder(folder.path());
   if (!options.spools.empty()) keep_counts(folder.path(), options.spools);
 }

@@ -37,7 +37,8 @@ struct ProfileOptions {
   std::string step_range;    ///< NVTX range that is a step; empty: detect steps
   /// roofline_count, for a second run that counts instructions; empty: no second run.
   std::filesystem::path count_tool;
-  int runs = 1;  ///< runs with the profiler; all but the first for missing counters
+  int model_share = 100;  ///< percent of the emulated time in which caches and branches are modelled
+  int runs = 1;           ///< runs with the profiler; all but the first for missing counters
   bool output_to_stderr = false;
   /// Set if this process is one of several ranks that each profile the program: the first one reports on all.
   std::shared_ptr<const JobFolder> job = {};

@@ -16,7 +16,9 @@ std::string end_of(const CountedProcess& process, std::int64_t native_signal) {
     case CountEnd::torn:
       return "the emulated run was killed before it wrote its counts";
     case CountEnd::limit:
-      return "the emulated run took longer than its limit: raise --count-time or reduce the problem";
+      return fmt::format(
+          "the emulated run took longer than its limit{}: raise --count-time or reduce the problem",
+          process.why_no_native_s.empty() ? "" : " (" + shorten(clean_line(process.why_no_native_s), 200) + ")");
     case CountEnd::signal:
       if (native_signal > 0 && parsed_number<std::int64_t>(detail) == native_signal) return {};
       return fmt::format("signal {} ended the emulated run", detail);

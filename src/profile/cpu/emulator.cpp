@@ -88,7 +88,7 @@ CountTool find_count_tool() {
 }
 
 ProgramOptions emulated_program(const ProgramOptions& native, const fs::path& tool, const fs::path& folder,
-                                double limit_s) {
+                                double limit_s, int model_share) {
   ProgramOptions emulated = native;
   const auto seconds = static_cast<long>(std::ceil(limit_s));
   emulated.command = {tool.string(),
@@ -99,7 +99,8 @@ ProgramOptions emulated_program(const ProgramOptions& native, const fs::path& to
                       "--log-file=/dev/null",
                       "--fair-sched=try",
                       fmt::format("--counts-file={}/%p{}", folder.string(), kCountsExtension),
-                      fmt::format("--stop-after={}", seconds)};
+                      fmt::format("--stop-after={}", seconds),
+                      fmt::format("--model-share={}", model_share)};
   for (std::string& cache : cache_options()) emulated.command.push_back(std::move(cache));
   emulated.command.insert(emulated.command.end(), native.command.begin(), native.command.end());
   if (const fs::path library = valgrind_folder(); !library.empty()) {
