@@ -122,6 +122,7 @@ class Emulated(unittest.TestCase):
         report, _ = self.report(end="illegal-instruction 62f1fe486f06 /lib/x.so 0x10")
         self.assertFalse(report["profile"]["emulated"]["complete"])
         self.assertIn("x86-64-v3", report["profile"]["emulated"]["ended"])
+        self.assertIn("AVX-512", report["profile"]["emulated"]["ended"])
         self.assertTrue(all("bound" not in row for row in report["results"]))
 
     def test_what_does_not_apply_is_refused_before_anything_runs(self):
@@ -164,6 +165,17 @@ class Emulated(unittest.TestCase):
         iterations = loop["iterations"] + loop["entries"]
         self.assertAlmostEqual(scale["work"]["flops"]["fp64"] / iterations, 1, delta=0.01)
         self.assertAlmostEqual(scale["work"]["bytes"]["l1"] / iterations, 16, delta=0.2)
+
+    def test_code_for_avx512_ends_counting_with_the_reason(self):
+        self.require_tool()
+        if " avx512f " not in pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii"):
+            self.skipTest("this CPU has no AVX-512")
+        subprocess.run(["cc", "-O3", "-g", "-mavx512f", "-mprefer-vector-width=512", "-ffast-math", "-o", "wide", "loops.c"],
+                       cwd=self.folder, check=True)
+        report, _ = self.report(tool=None, program=("./wide",))
+        self.assertFalse(report["profile"]["emulated"]["complete"])
+        self.assertIn("AVX-512", report["profile"]["emulated"]["ended"])
+        self.assertTrue(all(not row["work"].get("flops") for row in report["results"]))
 
     def test_a_part_is_counted_and_scaled(self):
         self.require_tool()
