@@ -26,19 +26,20 @@ TEST(CountedPart, EndsAtTheInstructionThatIsExecutedMostInTheLastTenth) {
       "i\t1\t0x10\t1500\tlate=10\ni\t1\t0x20\t1000\tlate=90\ni\t1\t0x130\t900000\tlate=90000\ni\t1\t0x13f\t1900\tlate="
       "190\ni\t1\t0x40\t2000\n"
       "i\t2\t0x50\t1900\tlate=190\nend\tlimit\n");
-  const auto place = last_place(all, "/bin/solver");
+  const auto place = last_place(all, "/bin/solver", PlaceKind::cold);
   ASSERT_TRUE(place);
   EXPECT_EQ(place->address, 0x20U);
   EXPECT_EQ(place->executions, 1000);
-  EXPECT_FALSE(last_place(all, "/bin/another"));
+  EXPECT_EQ(last_place(all, "/bin/solver", PlaceKind::any)->address, 0x13fU) << "beside a hot instruction";
+  EXPECT_FALSE(last_place(all, "/bin/another", PlaceKind::any));
 }
 
 TEST(CountedPart, EndsAtTheRarestOfFrequentInstructionsIfAllAreFrequent) {
-  const auto place =
-      last_place(counted("i\t1\t0x10\t90000\tlate=9000\ni\t1\t0x20\t30000\tlate=3000\nend\tlimit\n"), "/bin/solver");
+  const auto place = last_place(counted("i\t1\t0x10\t90000\tlate=9000\ni\t1\t0x20\t30000\tlate=3000\nend\tlimit\n"),
+                                "/bin/solver", PlaceKind::any);
   ASSERT_TRUE(place);
   EXPECT_EQ(place->address, 0x20U);
-  EXPECT_FALSE(last_place(counted("i\t1\t0x10\t900000\tlate=90000\nend\tlimit\n"), "/bin/solver"));
+  EXPECT_FALSE(last_place(counted("i\t1\t0x10\t900000\tlate=90000\nend\tlimit\n"), "/bin/solver", PlaceKind::any));
 }
 
 /// 1,000 samples per second: 100 in the first loop, then by turns 300 in each of two.

@@ -7,6 +7,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,6 +107,12 @@ std::uint64_t executions(const Descriptor& event) {
   return ::read(event.get(), &count, sizeof count) == sizeof count ? count : 0;
 }
 
+double end_at_place(Process& process, double before) {
+  process.signal(SIGKILL);
+  process.reap(kReapTimeout);
+  return user_time_of_children() - before;
+}
+
 /// Ends the process at the place; its user time then.
 double user_time_at(Process& process, const Descriptor& event, double wanted, double limit_s) {
   const double before = user_time_of_children();
@@ -119,21 +126,97 @@ double user_time_at(Process& process, const Descriptor& event, double wanted, do
     }
     ::usleep(kPoll);
   }
-  process.signal(SIGKILL);
-  process.reap(kReapTimeout);
-  return user_time_of_children() - before;
+  return end_at_place(process, before);
+}
+
+#if defined(__x86_64__)
+constexpr unsigned long kTrap = 0xcc, kByte = 0xff;  // int3
+
+void write_byte(pid_t pid, std::uint64_t address, unsigned long byte) {
+  const auto word = static_cast<unsigned long>(::ptrace(PTRACE_PEEKTEXT, pid, address, nullptr));
+  ::ptrace(PTRACE_POKETEXT, pid, address, (word & ~kByte) | byte);
+}
+
+/// The stop that follows; 0 if the process has ended.
+int next_stop(pid_t pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, __WALL) != pid) {
+    if (errno != EINTR || interrupted()) throw Error("interrupted");
+  }
+  if (!WIFSTOPPED(status))
+    throw Error("the native run ended before it had executed what was counted: its work differs");
+  return status;
+}
+
+/// Executes the instruction itself, with its trap removed meanwhile.
+void step_over(pid_t pid, user_regs_struct& registers, std::uint64_t address, unsigned long first_byte) {
+  registers.rip = address;
+  ::ptrace(PTRACE_SETREGS, pid, nullptr, &registers);
+  write_byte(pid, address, first_byte);
+  ::ptrace(PTRACE_SINGLESTEP, pid, nullptr, nullptr);
+  next_stop(pid);
+  write_byte(pid, address, kTrap);
+}
+
+/// Ends the stopped process at the place by a trap instead of the instruction; its user time then. Loops beside the
+/// trap keep their speed, other than with a breakpoint. std::nullopt: it starts threads or processes, whose traps
+/// nobody would handle.
+std::optional<double> user_time_by_trap(Process& process, std::uint64_t address, double wanted) {
+  const double before = user_time_of_children();
+  const pid_t pid = process.pid();
+  ::ptrace(PTRACE_SETOPTIONS, pid, nullptr,
+           PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK);
+  const auto first_byte = static_cast<unsigned long>(::ptrace(PTRACE_PEEKTEXT, pid, address, nullptr)) & kByte;
+  write_byte(pid, address, kTrap);
+  double hits = 0;
+  long signal = 0;
+  while (true) {
+    ::ptrace(PTRACE_CONT, pid, nullptr, signal);
+    const int status = next_stop(pid);
+    if (status >> 16 != 0) {
+      unsigned long started = 0;  // stopped, and of no other tracer
+      ::ptrace(PTRACE_GETEVENTMSG, pid, nullptr, &started);
+      if (started > 0) ::kill(static_cast<pid_t>(started), SIGKILL);
+      return std::nullopt;
+    }
+    user_regs_struct registers = {};
+    ::ptrace(PTRACE_GETREGS, pid, nullptr, &registers);
+    const bool is_trap = WSTOPSIG(status) == SIGTRAP && registers.rip == address + 1;
+    signal = is_trap ? 0 : WSTOPSIG(status);
+    if (!is_trap) continue;
+    if (++hits >= wanted) return end_at_place(process, before);
+    step_over(pid, registers, address, first_byte);
+  }
+}
+#else
+std::optional<double> user_time_by_trap(Process&, std::uint64_t, double) { return std::nullopt; }
+#endif
+
+/// Runs the program to the place by one of two ways.
+template <typename Run>
+double time_to(const ProgramOptions& native, const CountedInstructions& counted, PlaceKind kind, const Run& run) {
+  Process process = start_stopped(native);
+  const std::string program = read_proc_link(fmt::format("/proc/{}/exe", process.pid()));
+  const std::optional<LastPlace> place = last_place(counted, program, kind);
+  if (!place) throw Error("no instruction of the program tells when the counted part ended");
+  const std::optional<std::uint64_t> address = loaded_address(process.pid(), program, place->address);
+  if (!address) throw Error("the program's code was not found in its memory");
+  return run(process, *address, place->executions);
 }
 
 PartTime time_of(const ProgramOptions& native, const CountedInstructions& counted, double limit_s) try {
   if (counted.processes.size() != 1) throw Error("several processes were counted");
-  Process process = start_stopped(native);
-  const std::string program = read_proc_link(fmt::format("/proc/{}/exe", process.pid()));
-  const std::optional<LastPlace> place = last_place(counted, program);
-  if (!place) throw Error("no instruction of the program tells when the counted part ended");
-  const std::optional<std::uint64_t> address = loaded_address(process.pid(), program, place->address);
-  if (!address) throw Error("the program's code was not found in its memory");
-  const Descriptor event = breakpoint(process.pid(), *address);
-  return {user_time_at(process, event, place->executions, limit_s), {}};
+  std::optional<double> user_s;
+  time_to(native, counted, PlaceKind::any, [&](Process& process, std::uint64_t address, double executions) {
+    user_s = user_time_by_trap(process, address, executions);
+    return 0.0;
+  });
+  if (user_s) return {*user_s, {}};
+  return {time_to(native, counted, PlaceKind::cold,
+                  [&](Process& process, std::uint64_t address, double executions) {
+                    return user_time_at(process, breakpoint(process.pid(), address), executions, limit_s);
+                  }),
+          {}};
 } catch (const Error& error) {
   return {0, error.what()};
 }
@@ -147,7 +230,7 @@ bool is_better(const CountedInstruction& one, const CountedInstruction& other) {
 
 }  // namespace
 
-std::optional<LastPlace> last_place(const CountedInstructions& counted, const std::string& module) {
+std::optional<LastPlace> last_place(const CountedInstructions& counted, const std::string& module, PlaceKind kind) {
   constexpr std::uint64_t kLine = 64;
   const auto is_of_module = [&](const CountedInstruction& one) {
     return counted.modules[static_cast<std::size_t>(one.module)] == module;
@@ -155,7 +238,8 @@ std::optional<LastPlace> last_place(const CountedInstructions& counted, const st
   // A breakpoint in the cache line of a loop makes the loop twice as slow (Zen 5).
   std::set<std::uint64_t> hot;
   for (const CountedInstruction& one : counted.instructions) {
-    if (is_of_module(one) && one.executions > kMostExecutions) hot.insert(one.address / kLine);
+    if (kind == PlaceKind::cold && is_of_module(one) && one.executions > kMostExecutions)
+      hot.insert(one.address / kLine);
   }
   const CountedInstruction* best = nullptr;
   for (const CountedInstruction& one : counted.instructions) {

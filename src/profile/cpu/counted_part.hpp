@@ -19,14 +19,18 @@ struct LastPlace {
   double executions = 0;      ///< until the end
 };
 
+/// A hardware breakpoint in the cache line of a hot loop makes the loop slower; a trap does not.
+enum class PlaceKind : std::uint8_t { any, cold };
+
 /// The instruction of `module` that tells best when the counted part ended. Each execution costs about 10 µs natively:
 /// of those with at most 2,000, the one with most in the last tenth, else the one with fewest, at most 100,000.
-/// None in a cache line with a hot loop, which would be slower. std::nullopt: there is none.
-std::optional<LastPlace> last_place(const CountedInstructions& counted, const std::string& module);
+/// std::nullopt: there is none.
+std::optional<LastPlace> last_place(const CountedInstructions& counted, const std::string& module, PlaceKind kind);
 
-/// Runs the program natively once more, without output, until it has executed as much as was counted. A hardware
-/// breakpoint (perf_event_open) counts, which needs no performance counters. Adds the process's user time to the only
-/// file of counts in the folder, or the reason why it is not known. Does nothing if the counts are complete.
+/// Runs the program natively once more, without output, until it has executed as much as was counted. A trap
+/// instead of an instruction counts (ptrace, x86-64); in programs with threads, a hardware breakpoint
+/// (perf_event_open). Neither needs performance counters. Adds the process's user time to the only file of counts in
+/// the folder, or the reason why it is not known. Does nothing if the counts are complete.
 void time_counted_part(const ProgramOptions& native, const std::filesystem::path& folder, double limit_s);
 
 /// How much larger the counts of a whole run are than those of a part that takes `part_s` of user time, by region:
