@@ -58,12 +58,15 @@ CodeSamples samples_in_turn() {
 
 TEST(CountedPart, IsScaledLoopByLoopByNativeTime) {
   const CodeSamples samples = samples_in_turn();
+  const std::vector<bool> working(3, false);
   // The first loop is in the part as a whole, and a third of the others.
-  EXPECT_THAT(scales_of_part(samples, {0, 1, 2}, 3, 0.3), ElementsAre(1, 3, 3));
+  EXPECT_THAT(scales_of_part(samples, {0, 1, 2}, working, 0.3), ElementsAre(1, 3, 3));
   // Too few samples of the second and third: as all of the run.
-  EXPECT_THAT(scales_of_part(samples, {0, 1, 2}, 3, 0.14), ElementsAre(1, 5, 5));
-  EXPECT_THAT(scales_of_part(samples, {0, 1, 2}, 3, 0.7), ElementsAre(1, 1, 1));
-  EXPECT_THAT(scales_of_part(samples, {0, 1, 2}, 3, 0), IsEmpty());
+  EXPECT_THAT(scales_of_part(samples, {0, 1, 2}, working, 0.14), ElementsAre(1, 5, 5));
+  EXPECT_THAT(scales_of_part(samples, {0, 1, 2}, working, 0.7), ElementsAre(1, 1, 1));
+  EXPECT_THAT(scales_of_part(samples, {0, 1, 2}, working, 0), IsEmpty());
+  // Samples of threads that wait take no time of the part.
+  EXPECT_THAT(scales_of_part(samples, {0, 1, 2}, {false, true, false}, 0.2), ElementsAre(1, 3, 3));
 }
 
 Report report_of_part(const std::string& native) {

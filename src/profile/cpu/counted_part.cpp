@@ -35,6 +35,8 @@ namespace fs = std::filesystem;
 constexpr double kFewExecutions = 2000;
 constexpr double kMostExecutions = 100'000;
 constexpr useconds_t kPoll = 1000;
+/// Threads wait for each other, natively in other places than under emulation: their user time does not tell work.
+constexpr const char* kSeveral = "the program starts threads or processes, so its counted part cannot be timed";
 
 /// User time of a part, or why it is not known.
 struct PartTime {
@@ -126,6 +128,9 @@ double user_time_at(Process& process, const Descriptor& event, double wanted, do
     }
     ::usleep(kPoll);
   }
+  std::error_code hidden;
+  const fs::directory_iterator threads(fmt::format("/proc/{}/task", process.pid()), hidden);
+  if (!hidden && std::distance(begin(threads), end(threads)) > 1) throw Error(kSeveral);
   return end_at_place(process, before);
 }
 
@@ -159,8 +164,7 @@ void step_over(pid_t pid, user_regs_struct& registers, std::uint64_t address, un
 }
 
 /// Ends the stopped process at the place by a trap instead of the instruction; its user time then. Loops beside the
-/// trap keep their speed, other than with a breakpoint. std::nullopt: it starts threads or processes, whose traps
-/// nobody would handle.
+/// trap keep their speed, other than with a breakpoint. std::nullopt: not on this architecture.
 std::optional<double> user_time_by_trap(Process& process, std::uint64_t address, double wanted) {
   const double before = user_time_of_children();
   const pid_t pid = process.pid();
@@ -177,7 +181,7 @@ std::optional<double> user_time_by_trap(Process& process, std::uint64_t address,
       unsigned long started = 0;  // stopped, and of no other tracer
       ::ptrace(PTRACE_GETEVENTMSG, pid, nullptr, &started);
       if (started > 0) ::kill(static_cast<pid_t>(started), SIGKILL);
-      return std::nullopt;
+      throw Error(kSeveral);
     }
     user_regs_struct registers = {};
     ::ptrace(PTRACE_GETREGS, pid, nullptr, &registers);
@@ -262,22 +266,25 @@ void time_counted_part(const ProgramOptions& native, const fs::path& folder, dou
   }
 }
 
-std::vector<double> scales_of_part(const CodeSamples& samples, const std::vector<int>& of_code, std::size_t count,
-                                   double part_s) {
+std::vector<double> scales_of_part(const CodeSamples& samples, const std::vector<int>& of_code,
+                                   const std::vector<bool>& waits, double part_s) {
   if (!(samples.period_s > 0) || !(part_s > 0)) return {};
-  const auto of_part = std::min(static_cast<std::size_t>(part_s / samples.period_s + 0.5), samples.samples.size());
-  if (of_part == 0) return {};
-  std::vector<double> all(count, 0), part(count, 0);
-  for (std::size_t i = 0; i < samples.samples.size(); ++i) {
-    const auto region = static_cast<std::size_t>(of_code[static_cast<std::size_t>(samples.samples[i].code)]);
+  std::vector<double> all(waits.size(), 0), part(waits.size(), 0);
+  double worked = 0, worked_in_part = 0;
+  for (const CodeSample& sample : samples.samples) {
+    const auto region = static_cast<std::size_t>(of_code[static_cast<std::size_t>(sample.code)]);
+    const bool in_part = worked * samples.period_s < part_s;
     ++all[region];
-    if (i < of_part) ++part[region];
+    if (in_part) ++part[region];
+    if (waits[region]) continue;
+    ++worked;
+    if (in_part) ++worked_in_part;
   }
-  const double whole = static_cast<double>(samples.samples.size()) / static_cast<double>(of_part);
+  if (worked_in_part == 0) return {};
   // A ratio of fewer samples would be off by more than 40 % in one of twenty regions.
   constexpr double kEnough = 25;
-  std::vector<double> scales(count, whole);
-  for (std::size_t i = 0; i < count; ++i) {
+  std::vector<double> scales(waits.size(), worked / worked_in_part);
+  for (std::size_t i = 0; i < scales.size(); ++i) {
     if (part[i] >= kEnough) scales[i] = all[i] / part[i];
   }
   return scales;

@@ -28,15 +28,16 @@ enum class PlaceKind : std::uint8_t { any, cold };
 std::optional<LastPlace> last_place(const CountedInstructions& counted, const std::string& module, PlaceKind kind);
 
 /// Runs the program natively once more, without output, until it has executed as much as was counted. A trap
-/// instead of an instruction counts (ptrace, x86-64); in programs with threads, a hardware breakpoint
-/// (perf_event_open). Neither needs performance counters. Adds the process's user time to the only file of counts in
+/// instead of an instruction counts (ptrace; outside x86-64 a hardware breakpoint), which needs no performance
+/// counters. Not for programs with threads. Adds the process's user time to the only file of counts in
 /// the folder, or the reason why it is not known. Does nothing if the counts are complete.
 void time_counted_part(const ProgramOptions& native, const std::filesystem::path& folder, double limit_s);
 
 /// How much larger the counts of a whole run are than those of a part that takes `part_s` of user time, by region:
 /// native samples of all of the run over those of the part. Regions with few samples have the ratio of all of them.
-/// `of_code` as in region_times(). Empty: the part has no samples.
-std::vector<double> scales_of_part(const CodeSamples& samples, const std::vector<int>& of_code, std::size_t count,
-                                   double part_s);
+/// `of_code` as in region_times(); `waits`: regions whose threads wait for others, which the part's time does not have.
+/// Empty: the part has no samples.
+std::vector<double> scales_of_part(const CodeSamples& samples, const std::vector<int>& of_code,
+                                   const std::vector<bool>& waits, double part_s);
 
 }  // namespace roofline

@@ -145,7 +145,9 @@ class CpuRows {
   bool scale_part(CodeRegions& code) {
     if (counted_.processes.size() != 1 || counted_.processes.front().end != CountEnd::limit) return false;
     const double part_s = counted_.processes.front().native_s;
-    const std::vector<double> scales = scales_of_part(samples_, code.of_code, code.regions.size(), part_s);
+    std::vector<bool> waits;
+    for (const CodeRegion& region : code.regions) waits.push_back(is_openmp_runtime(region.library));
+    const std::vector<double> scales = scales_of_part(samples_, code.of_code, waits, part_s);
     for (std::size_t i = 0; i < scales.size(); ++i) {
       CodeRegion& region = code.regions[i];
       region.counts.multiply(scales[i]);
