@@ -147,11 +147,12 @@ class Libraries(KnownWork):
                     *self.start(program, "product", library, str(self.M), str(self.ROWS), str(columns), str(calls)))
         # Start-up cancels in a second call, and small terms of M N in a product with as many blocks.
         one = {columns: of[columns, 2] - of[columns, 1] for columns in (64, 128)}
-        self.assert_close(one[128] - one[64], 2 * self.M * self.ROWS * 64)
+        scaled = 0 if "openblas" in library else 64 * (self.M + self.ROWS)  # the reference scales one matrix by alpha
+        self.assertLessEqual(abs(one[128] - one[64] - 2 * self.M * self.ROWS * 64), 0.001 * 2 * self.M * self.ROWS * 64 + scaled)
         for columns, counted in one.items():
             small = counted - 2 * self.M * self.ROWS * columns
             self.assertGreaterEqual(small, 0)
-            self.assertLessEqual(small, 4 * self.M * self.ROWS)
+            self.assertLessEqual(small, 4 * self.M * self.ROWS + columns * (self.M + self.ROWS))
 
     def python_with_numpy(self):
         for python in (sys.executable, "/usr/bin/python3"):
