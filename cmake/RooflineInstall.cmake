@@ -3,6 +3,7 @@
 include(GNUInstallDirs)
 
 install(TARGETS roofline)
+install(TARGETS roofline_count_qemu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/roofline)  # the same licence
 if(TARGET roofline_count)  # a program of its own, under its own licence
   install(TARGETS roofline_count RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/roofline)
   install(FILES src/emulate/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME roofline_count.md)

@@ -61,7 +61,8 @@ void add_options(CommandEntry& command, Flags& flags) {
               "sample; with --warmup or --window everything in the window)");
   command.add("--no-counters", flag(options.counters, false), "Record times only, without FLOPs and bytes");
   command.add("--count-time", seconds(flags.count_time_s),
-              "Limit on the run time that counting adds (default: 30s, with --emulate 10min)");
+              "Limit on the run time that counting adds (default: 30s; with --emulate 10min). With --emulate, count a "
+              "part of the program in that time, and scale it to the whole run");
   command.add("--emulate", flag(flags.emulate),
               "Run a CPU program a second time under emulation, to count the FLOPs and bytes of each loop");
   command.add("--remarks", text("FILE", flags.remarks),
@@ -150,6 +151,8 @@ void finish(Flags& flags, GlobalOptions& global) {
   if (flags.emulate) require_cpu_program(flags);
   constexpr double kCountTime = 30, kEmulationTime = 600;
   options.count_time_s = flags.count_time_s.value_or(flags.emulate ? kEmulationTime : kCountTime);
+  constexpr int kSampledModel = 10;
+  if (flags.emulate && flags.count_time_s) options.model_share = kSampledModel;
   options.command = global.argv;
   options.output_to_stderr = flags.output.to_stdout() || global.answer.json;
   options.spools = flags.from.empty() ? flags.keep : flags.from;

@@ -345,8 +345,9 @@ VG_REGPARM(2) void rc_access(Site* site, Addr address) {
 
 /* An access under a mask or a condition: executions of the instruction do not tell its number. */
 VG_REGPARM(2) void rc_access_guarded(Site* site, Addr address) {
-  rc_add(site->instruction, site->store ? kStores : kLoads, 1);
-  rc_add(site->instruction, site->store ? kStoreBytes : kLoadBytes, site->size);
+  rc_add_always(site->instruction, site->store ? kStores : kLoads, 1);
+  rc_add_always(site->instruction, site->store ? kStoreBytes : kLoadBytes, site->size);
+  if (!rc_modelling()) return;
   rc_access(site, address);
   site->last = address;
 }

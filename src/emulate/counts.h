@@ -78,6 +78,10 @@ typedef struct Instruction {
   Addr address;
   Module* module;
   ULong executions;
+  ULong first;     /* of these, those in the first modelled phase, */
+  ULong later;     /* and those in all others */
+  ULong* n_first;  /* totals at the end of the first phase; NULL: none */
+  ULong early;     /* of these, those before the last tenth of the time */
   ULong* n;  /* kKeys totals; NULL as long as all are 0 */
   Edge* edges;
   Via* vias;
@@ -112,6 +116,7 @@ typedef struct {
 /* options.c */
 extern const HChar* rc_counts_file;
 extern UInt rc_stop_after;
+extern UInt rc_model_share;  /* percent of the time in which caches, branches and subnormal results are modelled */
 Bool rc_is_own_option(const HChar* path);
 Bool rc_process_option(const HChar* argument);
 void rc_print_usage(void);
@@ -136,6 +141,11 @@ ULong* rc_no_tag(void);
 ULong rc_used_offset(Bool store);
 VG_REGPARM(2) void rc_access(Site* site, Addr address);
 VG_REGPARM(2) void rc_access_guarded(Site* site, Addr address);
+
+/* main.c */
+typedef enum { kFirstPhase, kPlainPhase, kWarmPhase, kCountedPhase } Phase;
+extern Phase rc_phase;
+static inline Bool rc_modelling(void) { return rc_phase != kPlainPhase; }
 
 /* branches.c */
 enum { kLongStreak = 64 };
@@ -162,6 +172,8 @@ void rc_block_entry(Block* block, Instruction* instruction, const Facts* facts, 
 void rc_block_exit(Block* block, Instruction* from, Addr to);
 void rc_fold(void);
 void rc_clear(void);
+void rc_keep_early(void);
+void rc_keep_first(void);
 void rc_each_instruction(void (*visit)(Instruction*));
 extern ULong rc_context_offset;  /* 8 × the id of the running thread's last call that left its own code */
 UInt rc_call_id(Instruction* instruction);
@@ -223,9 +235,14 @@ void rc_forget_last(void);
 void rc_rewrite_end(Int signal);
 
 /* Counts something of an instruction that has a site. */
-static inline void rc_add(Instruction* instruction, Key key, ULong amount) {
+static inline void rc_add_always(Instruction* instruction, Key key, ULong amount) {
   instruction->n[key] += amount;
   if (rc_context_offset && !instruction->module->own) rc_via(instruction, rc_context_offset / sizeof(ULong))[key] += amount;
+}
+
+/* What the models find. */
+static inline void rc_add(Instruction* instruction, Key key, ULong amount) {
+  if (rc_phase != kWarmPhase) rc_add_always(instruction, key, amount);
 }
 
 #endif

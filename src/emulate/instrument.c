@@ -62,6 +62,7 @@ static void call(Builder* b, const HChar* name, void* function, const Site* site
 
 /* Adds an access that always happens. Only one that leaves the line of the last access, or finds it gone, calls the model. */
 static void model(Builder* b, IRExpr* address, UInt size, Bool is_store) {
+  if (!rc_modelling()) return;
   IRSB* out = b->out;
   const Site* site = rc_site(b->instruction, size, is_store);
   IRExpr* guard = NULL;
@@ -167,6 +168,7 @@ static void count_operation(Builder* b, IROp operation) {
 
 static void if_subnormal(Builder* b, IRExpr* guard) {
   b->facts.n[kProducts] = 1;
+  if (!rc_modelling()) return;
   rc_totals(b->instruction);
   IRDirty* dirty = unsafeIRDirty_0_N(1, "rc_subnormal", VG_(fnptr_to_fnentry)(&rc_subnormal), mkIRExprVec_1(word(b->instruction)));
   dirty->guard = guard;
@@ -182,7 +184,9 @@ static void visit_result(Builder* b, const IRStmt* s) {
   if (e->tag == Iex_Triop) operation = e->Iex.Triop.details->op;
   if (e->tag == Iex_Qop) operation = e->Iex.Qop.details->op;
   if (operation == Iop_INVALID) return;
-  IRExpr* guard = rc_is_subnormal(b->out, operation, IRExpr_RdTmp(s->Ist.WrTmp.tmp));
+  /* Outside the modelled part only whether it is a product matters. */
+  IRSB* out = rc_modelling() ? b->out : emptyIRSB();
+  IRExpr* guard = rc_is_subnormal(out, operation, IRExpr_RdTmp(s->Ist.WrTmp.tmp));
   if (guard) if_subnormal(b, guard);
 }
 
@@ -232,6 +236,8 @@ static void visit_linked(Builder* b, const IRStmt* s) {
 
 /* A long run of the same outcome, which every predictor knows, costs no call of the model. */
 static void predict(Builder* b, IRExpr* guard) {
+  b->facts.n[kBranches] += 1;
+  if (!rc_modelling()) return;
   IRSB* out = b->out;
   const Branch* branch = rc_branch(b->instruction);
   IRExpr* outcome = rc_assign(out, Ity_I64, IRExpr_Unop(Iop_1Uto64, guard));
@@ -244,14 +250,14 @@ static void predict(Builder* b, IRExpr* guard) {
   dirty->guard = asked;
   addStmtToIRSB(out, IRStmt_Dirty(dirty));
   store(out, word(&branch->streak), add(out, load(out, word(&branch->streak)), word((void*)1)));
-  b->facts.n[kBranches] += 1;
 }
 
 static void predict_target(Builder* b, IRExpr* target) {
+  b->facts.n[kBranches] += 1;
+  if (!rc_modelling()) return;
   IRDirty* dirty = unsafeIRDirty_0_N(2, "rc_jumped", VG_(fnptr_to_fnentry)(&rc_jumped),
                                      mkIRExprVec_2(word(rc_branch(b->instruction)), target));
   addStmtToIRSB(b->out, IRStmt_Dirty(dirty));
-  b->facts.n[kBranches] += 1;
 }
 
 static void visit_exit(Builder* b, const IRStmt* s) {

@@ -6,23 +6,70 @@
 #include "pub_tool_libcprint.h"
 #include "pub_tool_libcproc.h"
 #include "pub_tool_options.h"
+#include "pub_tool_transtab.h"
 #include "pub_tool_vki.h"
 #include "pub_tool_vkiscnums.h"
 
+Phase rc_phase = kFirstPhase;
 static UInt started_ms = 0;
+static UInt phases = 0;  /* that have ended */
+static UInt phase_ms = 0;  /* when the phase began */
+static Bool late = False;
+
+static UInt now_ms(void) { return VG_(read_millisecond_timer)(); }
 
 static void check_options(void) {
   if (!rc_shapes[0].bytes) VG_(fmsg_bad_option)("--l1", "a first level is needed\n");
   if (!rc_shapes[1].bytes) rc_shapes[2].bytes = 0;
   rc_cache_start();
-  started_ms = VG_(read_millisecond_timer)();
+  started_ms = phase_ms = now_ms();
+}
+
+/* The core allows tools to discard translations in client requests only. The block that is about to run has been looked up
+   before; it is run once more, which is safe: its code stays in memory, and its exits lead to the core. */
+extern Bool VG_(ok_to_discard_translations);
+
+static void translate_again(void) {
+  const Bool allowed = VG_(ok_to_discard_translations);
+  VG_(ok_to_discard_translations) = True;
+  VG_(discard_translations_safely)(0x1000, ~(SizeT)0xfff, "roofline_count");
+  VG_(ok_to_discard_translations) = allowed;
+}
+
+/* Milliseconds. At most 20 cycles, because old blocks stay in memory. */
+static UInt length_of_phase(void) {
+  const UInt percent = (rc_stop_after > 80 ? rc_stop_after * 50 : 4000) / 100;
+  switch (rc_phase) {
+    case kFirstPhase: return percent * rc_model_share;
+    case kPlainPhase: return percent * (100 - rc_model_share) / (phases < 3 ? 4 : 1);
+    default: return percent * rc_model_share / 2;
+  }
+}
+
+/* The first phase has the misses of empty caches. In later ones the caches fill again before the models count.
+   Translated code models or does not, so that all of it is translated again. */
+static void change_phase(UInt now) {
+  if (rc_model_share == 100 || now - phase_ms < length_of_phase()) return;
+  rc_fold();
+  if (rc_phase == kFirstPhase) rc_keep_first();
+  const Bool modelled = rc_modelling();
+  rc_phase = rc_phase == kPlainPhase ? kWarmPhase : rc_phase == kWarmPhase ? kCountedPhase : kPlainPhase;
+  phases++;
+  phase_ms = now;
+  if (modelled != rc_modelling()) translate_again();
 }
 
 /* Before a thread runs for a while. */
 static void start_running(ThreadId thread, ULong blocks) {
   rc_cache_switch(thread);
   rc_context_switch(thread);
-  if (!rc_stop_after || (VG_(read_millisecond_timer)() - started_ms) / 1000 < rc_stop_after) return;
+  const UInt now = now_ms();
+  change_phase(now);
+  if (rc_stop_after && !late && (now - started_ms) / 900 >= rc_stop_after) {
+    late = True;
+    rc_keep_early();
+  }
+  if (!rc_stop_after || (now - started_ms) / 1000 < rc_stop_after) return;
   rc_write("limit");
   VG_(exit)(0);
 }

@@ -7,6 +7,7 @@
 
 const HChar* rc_counts_file = "roofline-counts.%p";
 UInt rc_stop_after = 0;
+UInt rc_model_share = 100;
 CacheShape rc_shapes[3] = {{32768, 8, 64}, {1048576, 16, 64}, {33554432, 16, 64}};
 
 enum { kMaxOwn = 64 };
@@ -62,6 +63,10 @@ Bool rc_process_option(const HChar* argument) {
     rc_stop_after = seconds;
     return True;
   }
+  if (VG_BINT_CLO(argument, "--model-share", seconds, 1, 100)) {
+    rc_model_share = seconds;
+    return True;
+  }
   return False;
 }
 
@@ -70,7 +75,8 @@ void rc_print_usage(void) {
       "    --counts-file=FILE            write the counts here; %%p is the process id [roofline-counts.%%p]\n"
       "    --l1= --l2= --l3=BYTES,WAYS,LINE  caches; L1 and L2 private to each thread, L3 shared\n"
       "    --own=PATH                    this file or folder is the program's own code (may be repeated)\n"
-      "    --stop-after=SECONDS          write the counts and end the process after this time\n");
+      "    --stop-after=SECONDS          write the counts and end the process after this time\n"
+      "    --model-share=PERCENT         model caches, branches and subnormal results in this part of the time [100]\n");
 }
 
 void rc_print_debug_usage(void) { VG_(printf)("    (none)\n"); }

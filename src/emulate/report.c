@@ -85,9 +85,29 @@ static void put_head(void) {
 
 static ULong offset_of(const Module* module, Addr address) { return address - module->bias; }
 
-static void put_keys(const ULong* n) {
+/* A modelled total of all executions over that of the modelled ones. All others are taken to be as those after the first
+   phase, in which caches were empty. False sharing is found or not, and is not scaled. */
+static double scale_of(const Instruction* i, UInt key) {
+  const ULong modelled = i->first + i->later;
+  if (key < kStaticKeys || key == kFalselyShared || modelled == 0 || modelled >= i->executions || !i->n[key]) return 1;
+  if (!i->later) return (double)i->executions / (double)i->first;
+  const double first = i->n_first ? (double)i->n_first[key] : 0, later = (double)i->n[key] - first;
+  return (first + later * (double)(i->executions - i->first) / (double)i->later) / (double)i->n[key];
+}
+
+static ULong whole(const Instruction* i, UInt key, ULong n) { return (ULong)((double)n * scale_of(i, key) + 0.5); }
+
+static void put_keys(const Instruction* i, const ULong* n) {
   for (UInt k = 0; k < kKeys; k++)
-    if (n[k]) put("\t%s=%llu", names[k], n[k]);
+    if (n[k] && k != kStrideLine) put("\t%s=%llu", names[k], whole(i, k, n[k]));
+}
+
+/* Accesses that stay in their line: all but those that the model saw moving. */
+static void put_stride_line(const Instruction* i) {
+  if (!i->n || i->n[kNonTemporalBytes]) return;
+  const ULong accesses = i->n[kLoads] + i->n[kStores];
+  const ULong moved = whole(i, kStrideNext, i->n[kStrideNext]) + whole(i, kStrideOther, i->n[kStrideOther]);
+  if (accesses > moved) put("\t%s=%llu", names[kStrideLine], accesses - moved);
 }
 
 /* The stride with the most votes among all operands, if it has a quarter of all moves from line to line at least. */
@@ -122,21 +142,19 @@ static void put_vias(const Instruction* i) {
     const Instruction* call = rc_call_by_id(v->call);
     put("via\t%u\t0x%llx\t%u\t0x%llx", i->module->id, offset_of(i->module, i->address), call->module->id,
         offset_of(call->module, call->address));
-    put_keys(v->n);
+    put_keys(i, v->n);
     put("\n");
   }
 }
 
+static Bool limited = False;  /* the time limit ended the process */
+
 static void put_instruction(Instruction* i) {
-  if (i->n) {
-    const ULong accesses = i->n[kLoads] + i->n[kStores];
-    const ULong moved = i->n[kStrideNext] + i->n[kStrideOther];
-    const Bool modelled = i->n[kNonTemporalBytes] == 0;
-    i->n[kStrideLine] = modelled && accesses > moved ? accesses - moved : 0;
-  }
   if (!i->executions && !any(i->n) && !has_edge(i)) return;
   put("i\t%u\t0x%llx\t%llu", i->module->id, offset_of(i->module, i->address), i->executions);
-  if (i->n) put_keys(i->n);
+  if (i->n) put_keys(i, i->n);
+  put_stride_line(i);
+  if (limited && i->executions > i->early) put("\tlate=%llu", i->executions - i->early);
   const Long stride = frequent_stride(i);
   if (stride) put("\tstride.bytes=%lld", stride);
   put("\n");
@@ -195,6 +213,7 @@ static Int open_new(void) {
 void rc_write(const HChar* end) {
   rc_cache_finish();
   rc_fold();
+  limited = VG_(strcmp)(end, "limit") == 0;
   file = open_new();
   if (file < 0) return;
   put_head();

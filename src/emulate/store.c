@@ -211,6 +211,8 @@ static void fold_part(const Block* block, Part* part) {
   for (const Entry* entry = part->entries; entry; entry = entry->next) {
     Instruction* instruction = entry->instruction;
     if (entry->begins) instruction->executions += times;
+    if (entry->begins && rc_phase == kFirstPhase) instruction->first += times;
+    if (entry->begins && rc_phase == kCountedPhase) instruction->later += times;
     if (!entry->facts) continue;
     for (UInt k = 0; k < kStaticKeys; k++)
       if (entry->facts->n[k]) rc_totals(instruction)[k] += times * entry->facts->n[k];
@@ -234,7 +236,9 @@ void rc_fold(void) {
 }
 
 static void clear_instruction(Instruction* i) {
-  i->executions = 0;
+  i->executions = i->first = i->later = i->early = 0;
+  if (i->n_first) VG_(free)(i->n_first);
+  i->n_first = NULL;
   if (i->n) VG_(memset)(i->n, 0, kKeys * sizeof(ULong));
   for (Edge* edge = i->edges; edge; edge = edge->next) edge->taken = 0;
   for (Via* v = i->vias; v; v = v->next) VG_(memset)(v->n, 0, sizeof v->n);
@@ -244,6 +248,21 @@ void rc_clear(void) {
   rc_fold();
   rc_each_instruction(clear_instruction);
 }
+
+static void keep_early(Instruction* i) { i->early = i->executions; }
+
+void rc_keep_early(void) {
+  rc_fold();
+  rc_each_instruction(keep_early);
+}
+
+static void keep_first(Instruction* i) {
+  if (!i->n) return;
+  i->n_first = VG_(malloc)("rc.totals", kKeys * sizeof(ULong));
+  VG_(memcpy)(i->n_first, i->n, kKeys * sizeof(ULong));
+}
+
+void rc_keep_first(void) { rc_each_instruction(keep_first); }
 
 static Bool grow_contexts(void) {
   if (library_part_count * context_capacity * 2 * sizeof(ULong) > kMaxContextBytes) return False;

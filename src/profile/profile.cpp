@@ -15,6 +15,7 @@
 #include "model/error.hpp"
 #include "mpi/calls.h"
 #include "profile/condensed_trace.hpp"
+#include "profile/cpu/counted_part.hpp"
 #include "profile/cpu/emulator.hpp"
 #include "profile/host_sums.hpp"
 #include "profile/instructions.hpp"
@@ -129,6 +130,15 @@ bool used_gpu(const HostSamples& samples) {
                              [](const std::string& path) { return path.find("/libcuda.so") != std::string::npos; });
 }
 
+/// An MPI program that a launcher started can't start a second time, for instance.
+void check_end(const ProgramRun& native, const ProgramRun& emulated, CountedInstructions& counted) {
+  const auto is_complete = [](const CountedProcess& process) { return process.end == CountEnd::complete; };
+  if (!native.exit_status || !emulated.exit_status || *native.exit_status == *emulated.exit_status) return;
+  if (!std::ranges::all_of(counted.processes, is_complete) || !counted.unreadable.empty()) return;
+  counted.unreadable = fmt::format("the emulated run ended with exit status {}, the native one with {}",
+                                   *emulated.exit_status, *native.exit_status);
+}
+
 /// Runs the program again under emulation, and reads what was counted.
 void count_instructions(const ProfileOptions& options, const ProgramOptions& native, ProgramFacts& facts) {
   if (options.count_tool.empty() || !facts.run || facts.run->interrupted) return;
@@ -145,9 +155,12 @@ void count_instructions(const ProfileOptions& options, const ProgramOptions& nat
       fmt::format("running the program again to count its instructions: 10 to 50 times slower, {:.0f} s at most, "
                   "output discarded",
                   options.count_time_s));
-  const ProgramRun run = run_program(emulated_program(native, options.count_tool, folder.path(), options.count_time_s));
+  const ProgramRun run = run_program(
+      emulated_program(native, options.count_tool, folder.path(), options.count_time_s, options.model_share));
   facts.emulated_s = static_cast<double>(run.end - run.start) * 1e-9;
+  time_counted_part(native, folder.path(), options.count_time_s);
   facts.counted = read_counts_folder(folder.path());
+  check_end(*facts.run, run, *facts.counted);
   if (!options.spools.empty()) keep_counts(folder.path(), options.spools);
 }
 

@@ -37,6 +37,7 @@ struct ProfileOptions {
   std::string step_range;    ///< NVTX range that is a step; empty: detect steps
   /// roofline_count, for a second run that counts instructions; empty: no second run.
   std::filesystem::path count_tool;
+  int model_share = 100;  ///< percent of the emulated time in which caches and branches are modelled
   /// Runs with the profiler, all but the first for missing counters; std::nullopt: as many as a short program needs.
   std::optional<int> runs;
   bool output_to_stderr = false;

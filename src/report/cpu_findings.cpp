@@ -98,6 +98,12 @@ std::string where_cpu_figures_are_from(const Report& report) {
                        clean_line(emulated(report).ended),
                        counted_in_part(report) ? " Strides, divisions and shares are those of the counted part." : "");
   }
+  if (emulated(report).counted_s > 0) {
+    return fmt::format(
+        "Times are samples of the native run. Counts are those of its first {} of user time, scaled to each loop's "
+        "time; L2, L3 and memory are modelled. The chart shows FLOPs per byte at L1, under the roofs of all levels.",
+        duration(emulated(report).counted_s));
+  }
   return "Times are samples of the native run. FLOPs and bytes at L1 are counted in an emulated run; L2, L3 and "
          "memory are modelled there, without prefetching. The chart shows FLOPs per byte at L1, under the roofs of "
          "all levels.";
@@ -125,6 +131,7 @@ std::vector<std::pair<std::string, std::string>> cpu_completeness(const Report& 
   std::string counts = run.complete ? fmt::format("of code with {} of the thread time",
                                                   percent(run.cpu_s > 0 ? run.joined_s / run.cpu_s : 0))
                                     : "incomplete: " + clean_line(run.ended);
+  if (run.counted_s > 0) counts += fmt::format("; the first {} were counted", duration(run.counted_s));
   if (!run.isa.empty()) counts += fmt::format("; vector extension {}", clean_line(run.isa));
   if (run.seconds > 0) counts += fmt::format("; emulated in {}", duration(run.seconds));
   return {{"Samples of instructions", std::move(samples)}, {"Counts", std::move(counts)}};

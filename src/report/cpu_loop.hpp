@@ -49,6 +49,7 @@ struct EmulatedRun {
   double seconds = 0;        ///< wall time; 0: unknown
   double rate_hz = 0;        ///< samples per second of native user code, per thread
   std::string why_no_times;  ///< empty if there are times
+  double counted_s = 0;      ///< native user time of the part that was counted; 0: the whole run, or unknown
   double cpu_s = 0;          ///< native time in user code, summed over threads
   double joined_s = 0;       ///< part of cpu_s in code with counts
   double folded_s = 0;       ///< part of cpu_s in loops too small for a row

@@ -43,6 +43,24 @@ int main(void) {
 """
 
 
+# As many steps as its argument says: too many for the tool's time limit.
+STEPS = PROGRAM[:PROGRAM.index("int main")] + r"""
+#include <stdlib.h>
+int main(int count, char** arguments) {
+  double s = 0;
+  for (int k = 0; k < atoi(arguments[1]); ++k) {
+    for (int i = 0; i < 200; ++i) scale(0.999);
+    for (int i = 0; i < 100; ++i) {
+      b[i] = i;
+      s += sum();
+    }
+  }
+  printf("%g\n", s);
+  return 5;
+}
+"""
+
+
 class Emulated(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -53,12 +71,14 @@ class Emulated(unittest.TestCase):
         cls.folder = pathlib.Path(cls.temporary.name)
         (cls.folder / "loops.c").write_text(PROGRAM, encoding="ascii")
         subprocess.run(["cc", "-O1", "-g", "-o", "loops", "loops.c"], cwd=cls.folder, check=True)
+        (cls.folder / "steps.c").write_text(STEPS, encoding="ascii")
+        subprocess.run(["cc", "-O1", "-g", "-o", "steps", "steps.c"], cwd=cls.folder, check=True)
 
     @classmethod
     def tearDownClass(cls):
         cls.temporary.cleanup()
 
-    def profile(self, *options, tool=PLANTED, end="complete", program="./loops"):
+    def profile(self, *options, tool=PLANTED, end="complete", program=("./loops",)):
         environment = dict(os.environ, PLANTED_END=end, XDG_CACHE_HOME=str(self.folder / "cache"))
         counts = {"scale": ["flops.fp64.scalar=4096000", "loads=4096000", "load.bytes=32768000", "store.bytes=32768000"],
                   "sum": ["flops.fp64.scalar=2048000", "load.bytes=16384000"]}
@@ -66,7 +86,7 @@ class Emulated(unittest.TestCase):
         environment.pop("ROOFLINE_COUNT_TOOL", None)
         if tool:
             environment["ROOFLINE_COUNT_TOOL"] = tool
-        return subprocess.run([ROOFLINE, "profile", "--emulate", *options, "--", program], cwd=self.folder,
+        return subprocess.run([ROOFLINE, "profile", "--emulate", *options, "--", *program], cwd=self.folder,
                               env=environment, capture_output=True, text=True)
 
     def report(self, *options, **arguments):
@@ -102,6 +122,7 @@ class Emulated(unittest.TestCase):
         report, _ = self.report(end="illegal-instruction 62f1fe486f06 /lib/x.so 0x10")
         self.assertFalse(report["profile"]["emulated"]["complete"])
         self.assertIn("x86-64-v3", report["profile"]["emulated"]["ended"])
+        self.assertIn("AVX-512", report["profile"]["emulated"]["ended"])
         self.assertTrue(all("bound" not in row for row in report["results"]))
 
     def test_what_does_not_apply_is_refused_before_anything_runs(self):
@@ -127,11 +148,14 @@ class Emulated(unittest.TestCase):
         self.assertEqual(alone.returncode, 2)
         self.assertIn("--emulate", alone.stderr)
 
-    def test_the_tool_itself_counts(self):
+    def require_tool(self):
         doctor = subprocess.run([ROOFLINE, "doctor", "--json"], capture_output=True, text=True)
         check = [row for row in json.loads(doctor.stdout)["data"]["checks"] if row["name"] == "counts under emulation"]
         if not check or check[0]["health"] != "works":
             self.skipTest("roofline_count or Valgrind is not installed")
+
+    def test_the_tool_itself_counts(self):
+        self.require_tool()
         report, _ = self.report(tool=None)
         self.assertTrue(report["profile"]["emulated"]["complete"], report["profile"]["emulated"])
         rows = {row["label"].split(",")[0]: row for row in report["results"]}
@@ -141,6 +165,36 @@ class Emulated(unittest.TestCase):
         iterations = loop["iterations"] + loop["entries"]
         self.assertAlmostEqual(scale["work"]["flops"]["fp64"] / iterations, 1, delta=0.01)
         self.assertAlmostEqual(scale["work"]["bytes"]["l1"] / iterations, 16, delta=0.2)
+
+    def test_code_for_avx512_ends_counting_with_the_reason(self):
+        self.require_tool()
+        if " avx512f " not in pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii"):
+            self.skipTest("this CPU has no AVX-512")
+        subprocess.run(["cc", "-O3", "-g", "-mavx512f", "-mprefer-vector-width=512", "-ffast-math", "-o", "wide", "loops.c"],
+                       cwd=self.folder, check=True)
+        report, _ = self.report(tool=None, program=("./wide",))
+        self.assertFalse(report["profile"]["emulated"]["complete"])
+        self.assertIn("AVX-512", report["profile"]["emulated"]["ended"])
+        self.assertTrue(all(not row["work"].get("flops") for row in report["results"]))
+
+    def test_a_part_is_counted_and_scaled(self):
+        self.require_tool()
+        steps = 10000
+        report, _ = self.report("--count-time", "6s", tool=None, program=("./steps", str(steps)))
+        emulated = report["profile"]["emulated"]
+        if not emulated["complete"] and "not permitted" in emulated["ended"]:
+            self.skipTest(emulated["ended"])
+        if emulated.get("why_no_times"):
+            self.skipTest(emulated["why_no_times"])
+        self.assertTrue(emulated["complete"], emulated)
+        self.assertLess(emulated["counted_s"], emulated["cpu_s"])
+        for function, bytes_each, calls in (("scale", 16, 200), ("sum", 8, 100)):
+            row = next(row for row in report["results"] if f" {function}, loop" in row["label"])
+            iterations = row["profiled"]["loop"]["iterations"] + row["profiled"]["loop"]["entries"]
+            self.assertAlmostEqual(row["work"]["flops"]["fp64"] / iterations, 1, delta=0.001)
+            self.assertAlmostEqual(row["work"]["bytes"]["l1"] / iterations, bytes_each, delta=0.01)
+            # Samples of a busy machine divide the native time.
+            self.assertAlmostEqual(row["work"]["flops"]["fp64"] / (4096.0 * calls * steps), 1, delta=0.3)
 
 
 if __name__ == "__main__":

@@ -16,11 +16,23 @@ std::string end_of(const CountedProcess& process, std::int64_t native_signal) {
     case CountEnd::torn:
       return "the emulated run was killed before it wrote its counts";
     case CountEnd::limit:
-      return "the emulated run took longer than its limit: raise --count-time or reduce the problem";
+      return fmt::format(
+          "the emulated run took longer than its limit{}: raise --count-time or reduce the problem",
+          process.why_no_native_s.empty() ? "" : " (" + shorten(clean_line(process.why_no_native_s), 200) + ")");
     case CountEnd::signal:
       if (native_signal > 0 && parsed_number<std::int64_t>(detail) == native_signal) return {};
       return fmt::format("signal {} ended the emulated run", detail);
     case CountEnd::illegal_instruction:
+      // The first byte of the bytes in hexadecimal digits: EVEX, which all vector instructions of AVX-512 begin with.
+      if (detail.starts_with("62")) {
+        return fmt::format(
+            "emulation offers AVX2 and the program executed an AVX-512 instruction ({}): compile with "
+            "-march=x86-64-v3, or use a library that selects AVX2",
+            detail);
+      }
+      if (detail.starts_with("SVE")) {
+        return "the work of SVE instructions is not counted: run qemu-aarch64 -cpu cortex-a76, or compile without SVE";
+      }
       return fmt::format(
           "emulation does not know an instruction ({}): compile with -march=x86-64-v3, or use a library "
           "that selects AVX2",

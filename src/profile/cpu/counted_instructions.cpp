@@ -179,6 +179,9 @@ class CountsReader {
       const auto line = parsed_number<std::int64_t>(field(4));
       if (!line || *line < 1 || *line > kMostLineBytes) return false;
       counted_.line_bytes = static_cast<double>(*line);
+    } else if (kind == "native") {
+      process.native_s = parsed_count(field(1)).value_or(0);
+      process.why_no_native_s = unescaped(field(2).substr(0, kMostText));
     } else if (kind == "end") {
       return take_end(process);
     }
@@ -244,6 +247,7 @@ class CountsReader {
       }
       const auto count = parsed_count(value);
       if (!count) return false;
+      if (text.substr(0, equals) == "late") instruction.late = *count;
       if (const auto key = parse_count_key(text.substr(0, equals))) counted_.totals.emplace_back(*key, *count);
     }
     instruction.size = static_cast<std::uint32_t>(counted_.totals.size()) - instruction.first;
@@ -309,6 +313,11 @@ double CodeCounts::flops() const {
 void CodeCounts::add(const CodeCounts& other) {
   for (std::size_t i = 0; i < totals.size(); ++i) totals.at(i) += other.totals.at(i);
   for (const auto& [stride, accesses] : other.strides) strides[stride] += accesses;
+}
+
+void CodeCounts::multiply(double factor) {
+  for (double& total : totals) total *= factor;
+  for (auto& [stride, accesses] : strides) accesses *= factor;
 }
 
 CodeCounts CountedInstructions::counts_of(const CountedInstruction& instruction) const {

@@ -80,6 +80,7 @@ struct CodeCounts {
   double flops() const;
   double bytes() const { return of(CountKey::load_bytes) + of(CountKey::store_bytes); }
   void add(const CodeCounts& other);
+  void multiply(double factor);
 };
 
 /// An instruction, at its link-time address in the module's file.
@@ -90,6 +91,7 @@ struct CountedInstruction {
   std::uint32_t first = 0, size = 0;  ///< range of its totals in CountedInstructions::totals
   std::int64_t stride = 0;            ///< most frequent stride, bytes; 0: none
   double repeated = 0;                ///< jumps to itself; for rep movs one per element
+  double late = 0;                    ///< executions in the last tenth before a time limit
 };
 
 /// A backward jump within a function.
@@ -115,7 +117,9 @@ struct CountedProcess {
   std::int64_t pid = 0, parent = 0;
   std::string command;
   CountEnd end = CountEnd::torn;
-  std::string detail;  ///< signal number; bytes and address of the unknown instruction
+  std::string detail;           ///< signal number; bytes and address of the unknown instruction
+  double native_s = 0;          ///< user time of the counted part in a native run; 0: unknown
+  std::string why_no_native_s;  ///< empty: not measured, or known
 };
 
 /// Counts of all processes; each module once, by path.

@@ -6,6 +6,7 @@
 #include "model/find.hpp"
 #include "profile/cpu/code_regions.hpp"
 #include "profile/cpu/count_end.hpp"
+#include "profile/cpu/counted_part.hpp"
 #include "profile/cpu/region_times.hpp"
 #include "profile/cpu/thread_roofs.hpp"
 #include "report/host_causes.hpp"
@@ -42,10 +43,10 @@ Work emulated_work(const CodeCounts& counts, double line_bytes) {
   return work;
 }
 
-EmulatedTotals emulated_totals(const CountedInstructions& counted) {
+EmulatedTotals emulated_totals(const std::vector<CodeRegion>& regions, double line_bytes) {
   CodeCounts all;
-  for (const CountedInstruction& one : counted.instructions) all.add(counted.counts_of(one));
-  const Work work = emulated_work(all, counted.line_bytes);
+  for (const CodeRegion& region : regions) all.add(region.counts);
+  const Work work = emulated_work(all, line_bytes);
   const Traffic& memory = work.bytes.at(Level::dram);
   return {.flops = work.flops, .read_bytes = memory.read, .write_bytes = memory.write};
 }
@@ -111,11 +112,12 @@ class CpuRows {
     run.isa = counted_.isa;
     run.seconds = facts_.seconds;
     run.ended = why_counts_end(counted_, facts_.signal);
-    run.complete = run.ended.empty();
-    if (run.complete) run.totals = emulated_totals(counted_);
     run.why_no_times = samples_.why_none;
     run.rate_hz = samples_.period_s > 0 ? 1 / samples_.period_s : 0;
-    const CodeRegions code = code_regions(counted_, samples_);
+    CodeRegions code = code_regions(counted_, samples_);
+    if (scale_part(code)) run.ended.clear();
+    run.complete = run.ended.empty();
+    if (run.complete) run.totals = emulated_totals(code.regions, counted_.line_bytes);
     const std::vector<RegionTime> times = region_times(samples_, code.of_code, code.regions.size());
     for (const RegionTime& time : times) run.cpu_s += time.thread_s;
     at_once_ = threads_at_once(samples_);
@@ -138,6 +140,24 @@ class CpuRows {
   }
 
  private:
+  /// Where a time limit ended the only process, and its counted part was timed natively: makes its counts those of the
+  /// whole run.
+  bool scale_part(CodeRegions& code) {
+    if (counted_.processes.size() != 1 || counted_.processes.front().end != CountEnd::limit) return false;
+    const double part_s = counted_.processes.front().native_s;
+    std::vector<bool> waits;
+    for (const CodeRegion& region : code.regions) waits.push_back(is_openmp_runtime(region.library));
+    const std::vector<double> scales = scales_of_part(samples_, code.of_code, waits, part_s);
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      CodeRegion& region = code.regions[i];
+      region.counts.multiply(scales[i]);
+      region.entries *= scales[i];
+      region.iterations *= scales[i];
+    }
+    if (!scales.empty()) run().counted_s = part_s;
+    return !scales.empty();
+  }
+
   EmulatedRun& run() const { return *report_.profile->emulated; }
 
   ProfiledKind kind_of(const CodeRegion& region, const RegionTime& time) const {
@@ -153,7 +173,10 @@ class CpuRows {
     kind.counted = kind.complete ? 1 : 0;
     if (kind.complete) kind.work_source = WorkSource::emulated;
     if (!run().complete) kind.not_counted = run().ended;
-    if (run().complete && !region.counted) kind.not_counted = "the emulated run did not execute this code";
+    if (run().complete && !region.counted) {
+      kind.not_counted = run().counted_s > 0 ? "the counted part of the run did not execute this code"
+                                             : "the emulated run did not execute this code";
+    }
     if (waits) kind.not_counted = "threads wait in the OpenMP runtime";
     CpuLoop& loop = kind.loop.emplace();
     loop.loop = region.loop;

@@ -9,6 +9,7 @@
 
 #include "host/environment.hpp"
 #include "host/files.hpp"
+#include "model/error.hpp"
 #include "profile/cpu/counted_instructions.hpp"
 
 namespace roofline {
@@ -19,6 +20,24 @@ namespace fs = std::filesystem;
 constexpr const char* kToolName = "roofline_count";
 /// The program's own limit comes first; one that hangs is ended by roofline.
 constexpr double kGraceOfTool = 20;
+
+/// Valgrind would count QEMU's own instructions.
+bool is_run_by_qemu(const std::vector<std::string>& command) {
+  return !command.empty() && fs::path(command.front()).filename() == "qemu-aarch64";
+}
+
+/// QEMU with our plugin, which counts the program that it runs. Its default CPU has SVE, which the plugin cannot count.
+void count_by_qemu(ProgramOptions& emulated, const fs::path& tool, const fs::path& folder) {
+  const fs::path plugin = tool.parent_path() / "roofline_count_qemu.so";
+  if (std::error_code hidden; !fs::exists(plugin, hidden)) {
+    throw UsageError(fmt::format("counting AArch64 programs needs {}, which was not found", plugin.string()),
+                     "build roofline again, or remove --emulate");
+  }
+  const std::vector<std::string> added = {
+      "-plugin", fmt::format("{},counts={}/%p{}", plugin.string(), folder.string(), kCountsExtension)};
+  emulated.command.insert(emulated.command.begin() + 1, added.begin(), added.end());
+  if (environment_variable("QEMU_CPU").empty()) emulated.environment["QEMU_CPU"] = "cortex-a76";
+}
 
 bool is_executable(const fs::path& path) { return ::access(path.c_str(), X_OK) == 0 && !fs::is_directory(path); }
 
@@ -88,9 +107,16 @@ CountTool find_count_tool() {
 }
 
 ProgramOptions emulated_program(const ProgramOptions& native, const fs::path& tool, const fs::path& folder,
-                                double limit_s) {
+                                double limit_s, int model_share) {
   ProgramOptions emulated = native;
   const auto seconds = static_cast<long>(std::ceil(limit_s));
+  emulated.stop_after_s = limit_s + kGraceOfTool;
+  emulated.sample_host = false;
+  emulated.quiet = true;
+  if (is_run_by_qemu(native.command)) {
+    count_by_qemu(emulated, tool, folder);
+    return emulated;
+  }
   emulated.command = {tool.string(),
                       fmt::format("--tool={}", kToolName),
                       "--trace-children=yes",
@@ -99,7 +125,8 @@ ProgramOptions emulated_program(const ProgramOptions& native, const fs::path& to
                       "--log-file=/dev/null",
                       "--fair-sched=try",
                       fmt::format("--counts-file={}/%p{}", folder.string(), kCountsExtension),
-                      fmt::format("--stop-after={}", seconds)};
+                      fmt::format("--stop-after={}", seconds),
+                      fmt::format("--model-share={}", model_share)};
   for (std::string& cache : cache_options()) emulated.command.push_back(std::move(cache));
   emulated.command.insert(emulated.command.end(), native.command.begin(), native.command.end());
   if (const fs::path library = valgrind_folder(); !library.empty()) {
@@ -107,9 +134,6 @@ ProgramOptions emulated_program(const ProgramOptions& native, const fs::path& to
   }
   // Threads take turns under emulation: one that spins would use up the turns of those that work.
   emulated.environment["OMP_WAIT_POLICY"] = "passive";
-  emulated.stop_after_s = limit_s + kGraceOfTool;
-  emulated.sample_host = false;
-  emulated.quiet = true;
   return emulated;
 }
 

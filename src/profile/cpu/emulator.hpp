@@ -19,9 +19,10 @@ struct CountTool {
 /// files.
 CountTool find_count_tool();
 
-/// Command that runs the program with the tool, which writes one file per process into `folder` and stops each after
-/// `limit_s`. Output is discarded; stdin is empty.
+/// Command that runs the program with the tool, or qemu-aarch64 with the plugin beside it (UsageError if it is
+/// missing), which writes one file per process into `folder` and stops each after `limit_s`. Caches and branches are
+/// modelled in `model_share` percent of the time. Output is discarded; stdin is empty.
 ProgramOptions emulated_program(const ProgramOptions& native, const std::filesystem::path& tool,
-                                const std::filesystem::path& folder, double limit_s);
+                                const std::filesystem::path& folder, double limit_s, int model_share = 100);
 
 }  // namespace roofline

@@ -7,7 +7,6 @@ namespace roofline {
 namespace {
 
 constexpr std::uint32_t kAll = 0xffff;
-constexpr int kStackPointer = 4, kFramePointer = 5;
 constexpr int kMostPasses = 16;  // a chain of registers needs one each, in the worst order
 
 std::uint32_t bit(int number) { return number < 0 ? 0 : std::uint32_t{1} << (static_cast<unsigned>(number) & 31U); }
@@ -16,7 +15,7 @@ std::uint32_t bit(int number) { return number < 0 ? 0 : std::uint32_t{1} << (sta
 bool is_known(const X86Instruction& code) { return code.general != kAll && !code.locked; }
 
 bool is_of_stack(const X86Address& address) {
-  return address.base == kStackPointer || (address.base == kFramePointer && !address.indexed());
+  return address.base == kStackRegister || (address.base == kFrameRegister && !address.indexed());
 }
 
 class DataFlow {

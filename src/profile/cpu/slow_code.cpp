@@ -191,21 +191,20 @@ class FunctionLoops {
   /// Compilers keep a value in a register unless a store may change it, or a branch may skip its load. Memory of the
   /// stack has what did not fit into registers.
   static void count_reloads(std::span<const CodeInstruction> instructions, SlowLoop& loop) {
-    constexpr int kStackPointer = 4, kFramePointer = 5;
     std::uint32_t written = 0;
     bool stores = false;
     for (const CodeInstruction& one : instructions) {
       if (one.code.packed || one.code.locked) return;
       written |= one.code.general;
       const int base = one.code.address.base;
-      stores |= one.code.stores && base != kStackPointer && base != kFramePointer;
+      stores |= one.code.stores && base != kStackRegister && base != kFrameRegister;
     }
     if (!stores) return;
     std::set<X86Address> reloads;
     std::uint64_t skipped_to = 0;  // the farthest target of a jump before
     for (const CodeInstruction& one : instructions) {
       const X86Address& at = one.code.address;
-      const bool known = at.base >= 0 && at.base != kStackPointer && at.base != kFramePointer;
+      const bool known = at.base >= 0 && at.base != kStackRegister && at.base != kFrameRegister;
       const bool kept = known && !at.indexed() && (written >> static_cast<unsigned>(at.base) & 1U) == 0;
       if (one.code.loads && kept && one.address >= skipped_to) reloads.insert(at);
       if ((one.code.loads || one.code.stores) && known && !kept) ++loop.accesses;

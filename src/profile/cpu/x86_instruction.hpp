@@ -8,6 +8,9 @@
 
 namespace roofline {
 
+/// Numbers of general registers in instructions.
+inline constexpr int kStackRegister = 4, kFrameRegister = 5;
+
 enum class X86Kind : std::uint8_t {
   other,
   jump,

@@ -256,6 +256,7 @@ static void members(auto& io, EmulatedRun& run) {
   io.seconds("seconds", run.seconds);
   io("rate_hz", run.rate_hz);
   io.text("why_no_times", run.why_no_times);
+  io.positive("counted_s", run.counted_s);
   io.seconds("cpu_s", run.cpu_s);
   io.seconds("joined_s", run.joined_s);
   io.seconds("folded_s", run.folded_s);
