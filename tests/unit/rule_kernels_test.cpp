@@ -175,6 +175,13 @@ constexpr Pair kPairs[] = {
     {"rereads-from-l2", "station_corr_faulty", "fir_faulty"},  // reads again, far below the roof
     {"rereads-from-l2", "station_corr_faulty", "revenue_sum_healthy"},
     {"trigonometry-waits", "steer_beams_faulty", "whiten_rows_faulty"},
+    // A tenth one, on an H200, of programs that ended before their instructions could be sampled.
+    {"busy-instructions", "fingerprint_faulty, not sampled", "gravity_healthy, not sampled"},
+    {"busy-instructions", "fingerprint_faulty, not sampled", "window_min_faulty"},  // whose instructions were sampled
+    {"busy-arithmetic", "gravity_healthy, not sampled", "fingerprint_faulty, not sampled"},
+    {"double-functions", "gelu_quant_faulty, not sampled", "gravity_healthy, not sampled"},
+    {"poor-memory", "chase", "fingerprint_faulty, not sampled"},
+    {"latency", "chase", "gravity_healthy, not sampled"},
     {"random-init", "price_scenario_faulty", "mc_terminal_healthy"},  // whose generator is a hash
 };
 

@@ -17,6 +17,16 @@ std::string_view last_name(std::string_view callee) {
   return end == std::string_view::npos ? callee : callee.substr(end + 1);
 }
 
+/// "past[0], k], dim=2)" for k: keys or values of earlier tokens, by their name, and then the new ones.
+bool is_cache_and_more(std::string_view items, std::string_view target) {
+  const std::size_t comma = items.find(',');
+  if (comma == std::string_view::npos) return false;
+  const std::string_view rest = trimmed(items.substr(comma + 1));
+  const std::string_view second = rest.substr(0, rest.find_first_of(",)]}"));
+  return contains_any(items.substr(0, comma), {"past", "cache", "Cache"}) && !second.empty() &&
+         (trimmed(second) == target || second.starts_with("new"));
+}
+
 bool is_simple(char of) { return std::isalnum(static_cast<unsigned char>(of)) != 0 || of == '_'; }
 
 /// Program lines by what their text says; without those that backward passes use, where writing in place is an error.
@@ -54,7 +64,9 @@ Growth growth_at(std::string_view text) {
     return Growth::none;
   }
   const std::size_t item = value.find_first_not_of(" \t([{", call);
-  if (item == std::string_view::npos || !value.substr(item).starts_with(target)) return Growth::none;
+  if (item == std::string_view::npos) return Growth::none;
+  if (is_cache_and_more(value.substr(item), target)) return Growth::kept;
+  if (!value.substr(item).starts_with(target)) return Growth::none;
   const std::string_view rest = trimmed(value.substr(item + target.size()));
   if (!rest.starts_with(',')) return Growth::none;
   return std::all_of(target.begin(), target.end(), is_simple) ? Growth::local : Growth::kept;

@@ -132,10 +132,13 @@ void add_issue(QuantityCollector& out, const Point& point, const Machine& machin
     const double slots = kSchedulers * static_cast<double>(machine.device.units) * *active;
     out.set("issue.active", std::min(1.0, *instructions / slots));
   }
-  if (const auto busy = out.get("issue.active")) out.set("issue.idle", 1 - *busy);
+  const bool sampled = point.profiled && point.profiled->sampled;
+  constexpr double kBusy = 0.6;
+  const std::optional<double> busy = out.get("issue.active");
+  if (busy) out.set("issue.idle", 1 - *busy);
+  out.flag_is("issue.busy", !sampled && busy.value_or(0) >= kBusy);
   const auto operations = counters.sum({"fp32.add", "fp32.mul", "fp32.fma"});
   if (!operations || !instructions || !(*instructions > 0)) return;
-  const bool sampled = point.profiled && point.profiled->sampled;
   const double special = sampled ? point.profiled->sampled->special : 0;
   out.set("issue.arithmetic", std::min(1.0, *operations / kWarp / *instructions + special));
 }

@@ -185,7 +185,8 @@ double most_saved(std::string_view rule, const Quantities& quantities) {
                                        Saved{"idle-sms", "sm.idle.share"},
                                        Saved{"bank-conflict-cycles", "conflicts.share"},
                                        Saved{"issue-full", "issue.idle"},
-                                       Saved{"arithmetic-limited", "issue.idle"}};
+                                       Saved{"arithmetic-limited", "issue.idle"},
+                                       Saved{"busy-arithmetic", "issue.idle"}};
   return share_of(kMost, rule, quantities).value_or(1);
 }
 

@@ -62,6 +62,7 @@ void add_double_precision(QuantityCollector& out, const Point& point, const Mach
   // operations are in it although its data is not.
   constexpr double kConverts = 0.1, kSomeConversions = 0.01;  // of the waits; of the instructions
   const bool sampled = point.profiled && point.profiled->sampled;
+  if (!products && !sampled) out.set("fp64.operations", vector / (vector + single));
   const bool converts = sampled && point.profiled->sampled->double_conversions > kSomeConversions;
   const double double_waits = out.get("wait.conversion.share").value_or(0) + out.get("wait.fp64.share").value_or(0);
   const bool by_literals = !products && vector > single && has_narrow_data(out, counters);

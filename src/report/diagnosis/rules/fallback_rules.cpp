@@ -29,7 +29,23 @@ constexpr Rule kFallbackRules[] = {
      "pipe. Schedulers issue in {issue.active} of cycles.",
      "No action in the kernel code: only fewer or cheaper operations per result make it faster.", kSampled,
      RuleKind::unexplained},
-    {"poor-memory", kGpu, {kMemoryBound, below("levels.utilization", 0.2), kCounted},
+    // The same of kernels whose instructions were not sampled.
+    {"busy-instructions", kGpu,
+     {kUnderRoof, kOwnKernel, kNoTensorWork, is("issue.busy"), below("levels.utilization", 0.6),
+      below("issue.arithmetic", 0.7)},
+     "Instructions limit it: schedulers issue in {issue.active} of cycles, and {issue.arithmetic} of the instructions "
+     "are floating-point arithmetic.",
+     "Execute fewer instructions for each result: no division or remainder by a variable (shift, or multiply by an "
+     "inverse), 32-bit indices, values computed once outside of loops.",
+     kMeasured, RuleKind::fallback},
+    {"busy-arithmetic", kGpu,
+     {kUnderRoof, kOwnKernel, kComputeBound, kNoTensorWork, is("issue.busy"), below("levels.utilization", 0.6),
+      above("issue.arithmetic", 0.7)},
+     "Arithmetic limits it: schedulers issue in {issue.active} of cycles, and {issue.arithmetic} of the instructions are "
+     "floating-point arithmetic.",
+     "No action in the kernel code: only fewer or cheaper operations per result make it faster.", kMeasured,
+     RuleKind::unexplained},
+    {"poor-memory", kGpu, {kMemoryBound, below("levels.utilization", 0.2), kCounted, is("issue.busy", false)},
      "Memory-bound, but the busiest memory level is only {levels.utilization} busy.",
      "Keep more loads in flight: more threads, wider loads, several before the first use.", kField, RuleKind::fallback,
      kLibraryStream},
@@ -40,7 +56,7 @@ constexpr Rule kFallbackRules[] = {
     // With shares that add up to more than 1, both overlap, and neither latency nor idle units are the cause.
     {"latency", kGpu,
      {below("compute.utilization", 0.6), below("levels.utilization", 0.6), below("busy.sum", 1), kCounted,
-      is("warps.ready", false)},
+      is("warps.ready", false), is("issue.busy", false)},
      "Latency limits it: the busiest pipe is {compute.utilization} busy, the busiest memory level {levels.utilization}.",
      "Increase parallelism: more warps, more loads in flight, more independent work per thread.", kNsight,
      RuleKind::fallback, kLibraryStream},

@@ -178,6 +178,14 @@ constexpr Rule kSampleRules[] = {
      "Let all threads do this part: reduce or scan by warp shuffles, then one warp over the warps' results "
      "(cub::BlockReduce, cub::BlockScan).",
      kSampled, RuleKind::cause, {}, "lanes.explains"},
+    // Functions of double precision are long, and have branches. Without samples nothing tells how long they take.
+    {"double-functions", kGpu,
+     {kUnderRoof, kOwnKernel, is("fp64.mixed"), above("fp64.operations", 0.8), above("fp64.busy", 0.1),
+      below("fp64.busy", 0.3)},
+     "Computes in double precision: {fp64.operations} of its floating-point operations.",
+     "If single precision is enough: float variables and accumulators, constants with an f (0.5f), functions of float "
+     "(tanhf, expf).",
+     kMeasured},
     // Divergent branches of a warp are serialised. If memory limits the kernel, idle lanes cost nothing.
     {"divergence", kGpu,
      {kUnderRoof, kOwnKernel, below("lanes.active", 22), below("levels.utilization", 0.5), above("blocks.per_sm", 1)},
