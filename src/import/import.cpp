@@ -82,6 +82,7 @@ constexpr ImportFormat kFormats[] = {
      read_bytes<read_rocprof>},
     {"likwid-perfctr (-O)", looks_like_likwid, read_bytes<read_likwid>},
     {"Empirical Roofline Toolkit (text)", looks_like_ert_text, read_bytes<read_ert_text>},
+    {"likwid-perfctr (tables)", looks_like_likwid_text, read_bytes<read_likwid_text>},
     {"nsys stats (CSV of kernel sums)", looks_like_nsys_sums, read_bytes<read_nsys_sums>},
     {"ncu (ncu --page raw --csv)", looks_like_ncu_csv, read_bytes<read_ncu_csv>},
 };

@@ -55,6 +55,9 @@ bool looks_like_likwid(std::string_view beginning);
 /// Empirical Roofline Toolkit (roofline.json, or the output of its roofline.py): roofs only.
 ImportedProfile read_ert_json(ByteSource& source);
 bool looks_like_ert_json(std::string_view beginning);
+/// The tables that likwid-perfctr prints without -O, between what the program prints.
+ImportedProfile read_likwid_text(ByteSource& source);
+bool looks_like_likwid_text(std::string_view beginning);
 ImportedProfile read_ert_text(ByteSource& source);
 bool looks_like_ert_text(std::string_view beginning);
 
