@@ -74,6 +74,7 @@ constexpr ImportFormat kFormats[] = {
     {"Triton Proton (.hatchet)", is_json_like<looks_like_proton_tree>, read_bytes<read_proton_tree>},
     {"Triton Proton (Chrome trace)", is_json_like<looks_like_proton_trace>, read_bytes<read_proton_trace>},
     {"rocprofv3 (--output-format json)", is_json_like<looks_like_rocprof_json>, read_bytes<read_rocprof_json>},
+    {"rocprof (results.json)", is_json_like<looks_like_rocprof_trace>, read_bytes<read_rocprof_trace>},
     {"Empirical Roofline Toolkit (roofline.json)", is_json_like<looks_like_ert_json>, read_bytes<read_ert_json>},
     {"torch.profiler (JSON, .gz)", is_json, read_bytes<read_kineto>},
     {"rocprof-compute (pmc_perf.csv)", looks_like_rocprof_compute, read_rocprof_compute},
@@ -81,8 +82,8 @@ constexpr ImportFormat kFormats[] = {
     {"rocprofv3 (kernel_trace.csv, counter_collection.csv), rocprof (results.csv)", looks_like_rocprof,
      read_bytes<read_rocprof>},
     {"likwid-perfctr (-O)", looks_like_likwid, read_bytes<read_likwid>},
-    {"Empirical Roofline Toolkit (text)", looks_like_ert_text, read_bytes<read_ert_text>},
     {"likwid-perfctr (tables)", looks_like_likwid_text, read_bytes<read_likwid_text>},
+    {"Empirical Roofline Toolkit (text)", looks_like_ert_text, read_bytes<read_ert_text>},
     {"nsys stats (CSV of kernel sums)", looks_like_nsys_sums, read_bytes<read_nsys_sums>},
     {"ncu (ncu --page raw --csv)", looks_like_ncu_csv, read_bytes<read_ncu_csv>},
 };

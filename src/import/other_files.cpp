@@ -294,11 +294,6 @@ constexpr OtherFile kOtherFiles[] = {
        return contains_any(beginning.substr(0, kHeader), {"\"TotalDurationNs\"", "Name,Calls,TotalDurationNs"});
      },
      "rocprofv3 --kernel-trace --output-format csv, and import kernel_trace.csv; of rocprof, results.csv"},
-    {"a trace of rocprof (v1) for viewers, without launches' sizes; its table of kernels is imported",
-     [](auto, auto beginning) {
-       return contains_any(beginning, {"\"traceEvents\""}) && contains_any(beginning, {"\"BeginNs\""});
-     },
-     "rocprof --timestamp on, and import results.csv; or rocprofv3 --kernel-trace --output-format json"},
     {"a trace of API calls or copies by rocprofv3; that of kernels is imported",
      [](auto, auto beginning) {
        const std::string_view header = beginning.substr(0, beginning.find('\n'));
