@@ -151,6 +151,13 @@ TEST(GoogleBenchmark, RatesArePerSecondOfTheTimerThatTheNameStates) {
   EXPECT_NEAR(row_named(report, "BM_wall").work.bytes.at(Level::hbm).total(), 20000, 1e-6);
 }
 
+TEST(GoogleBenchmark, ADebugBuildOfTheLibraryIsNoted) {
+  std::string file = google_file(run_of("BM_x", R"("real_time":2,"cpu_time":2)"));
+  const std::size_t notes = import_text("g.json", file).notes.size();
+  file.replace(file.find("release"), 7, "debug");
+  EXPECT_EQ(import_text("g.json", file).notes.size(), notes + 1);
+}
+
 TEST(GoogleBenchmark, ATypeInTheNameIsThatOfItsFlops) {
   const std::string times = R"("real_time":20,"cpu_time":20,"GFLOPS":1)";
   const Report report = report_of_text("g.json", google_file(run_of("BM_gemm<double>/64", times)));
@@ -306,6 +313,7 @@ TEST(XlaTrace, KernelsAndCopiesAreThoseOfStreams) {
 TEST(XlaTrace, WithoutGpuStreamsItIsRefused) {
   EXPECT_THAT(refusal_of("trace.json", xla_file("/host:CPU", "Stream #13(Compute)")), HasSubstr("GPU streams"));
   EXPECT_THAT(refusal_of("trace.json", xla_file("/device:GPU:0", "XLA Modules")), HasSubstr("GPU streams"));
+  EXPECT_THAT(refusal_of("trace.json", xla_file("/device:TPU:0", "XLA Ops")), HasSubstr("TPUs"));
 }
 
 TEST(OtherFiles, HaveANextStep) {
