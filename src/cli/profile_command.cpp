@@ -68,9 +68,10 @@ void add_options(CommandEntry& command, Flags& flags) {
   command.add("--remarks", text("FILE", flags.remarks),
               "With --emulate or its recording: the compiler's remarks on loops (gcc -fopt-info-vec-all=FILE, clang "
               "-fsave-optimization-record), which say why a loop is not vectorised");
-  command.add("--runs", number("N", options.runs, 1, 100),
-              "Run the program N times, so that rarely launched kernels can be counted (default: once; up to 4 times if it "
-              "ends within 15 s and before its counters were read)");
+  command.add(
+      "--runs", number("N", options.runs, 1, 100),
+      "Run the program N times, so that rarely launched kernels can be counted (default: once; up to 4 times if it "
+      "ends within 15 s and before its counters were read)");
   command.add("--baseline", flag(options.baseline),
               "Also run the program without profiling, to measure the profiler overhead");
   command.add("--step", text("RANGE", options.step_range),

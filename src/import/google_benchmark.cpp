@@ -55,8 +55,13 @@ class GoogleBenchmark {
               "the benchmark states no bytes or FLOPs (SetBytesProcessed, a rate counter \"FLOPS\")") {}
 
   ImportedProfile read() {
+    enum : std::size_t { kRun, kBuild };
     read_json_values(
-        source_, {{"benchmarks", "*"}}, [this](std::size_t, const nlohmann::json& run) { take(run); },
+        source_, {{"benchmarks", "*"}, {"context", "library_build_type"}},
+        [this](std::size_t path, const nlohmann::json& value) {
+          if (path == kRun) take(value);
+          if (path == kBuild && value == "debug") has_debug_library_ = true;
+        },
         JsonDocuments::several);
     std::map<std::string, BenchmarkRun::Kind> best;  // of each benchmark: repetitions, else the median, else the mean
     for (const BenchmarkRun& run : runs_) {
@@ -156,6 +161,9 @@ class GoogleBenchmark {
       rows_.notes().push_back(fmt::format("{} of less than a picosecond per iteration left out; the first: {}",
                                           counted_noun(impossible_, "benchmark", "benchmarks"), first_impossible_));
     }
+    if (has_debug_library_) {
+      rows_.notes().emplace_back("the benchmark library is a debug build, whose overhead may be in the times");
+    }
     if (failed_ > 0) rows_.notes().push_back(fmt::format("{} benchmarks with an error have no row", failed_));
     if (has_flops_) {
       rows_.notes().emplace_back("the file states no type: FLOPs count as fp64 if the name contains double, else fp32");
@@ -168,6 +176,7 @@ class GoogleBenchmark {
   std::int64_t failed_ = 0, from_aggregates_ = 0, impossible_ = 0;
   std::string first_impossible_;
   bool has_thousands_ = false, has_single_ = false, has_flops_ = false;
+  bool has_debug_library_ = false;
   bool has_manual_times_ = false;  ///< the benchmark took them itself, as those of GPU kernels do
 };
 

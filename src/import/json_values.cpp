@@ -10,9 +10,9 @@ namespace {
 
 class ValueReader final : public JsonEvents {
  public:
-  ValueReader(const std::vector<JsonPath>& paths,
-              const std::function<void(std::size_t path, const nlohmann::json& value)>& take)
-      : paths_(paths), take_(take) {}
+  using Take = std::function<void(std::size_t path, const nlohmann::json& value, const std::string& name)>;
+
+  ValueReader(const std::vector<JsonPath>& paths, const Take& take) : paths_(paths), take_(take) {}
 
  private:
   void on_null() override { add(nullptr); }
@@ -40,6 +40,7 @@ class ValueReader final : public JsonEvents {
       if (path_index_ < paths_.size()) {
         part_depth_ = depth();
         part_ = std::move(value);
+        part_name_ = name();
         inside_.assign(1, &part_);
         values_ = bytes_ = 0;
       }
@@ -55,7 +56,7 @@ class ValueReader final : public JsonEvents {
       inside_.pop_back();
       if (!inside_.empty()) return;
       part_depth_ = 0;
-      take_(path_index_, part_);
+      take_(path_index_, part_, part_name_);
       part_ = nullptr;
     }
     if (!path_.empty()) path_.pop_back();
@@ -68,7 +69,7 @@ class ValueReader final : public JsonEvents {
     }
     enter();
     const std::size_t index = wanted();
-    if (index < paths_.size()) take_(index, value);
+    if (index < paths_.size()) take_(index, value, name());
     if (!path_.empty()) path_.pop_back();
   }
 
@@ -87,21 +88,29 @@ class ValueReader final : public JsonEvents {
     if (!is_object_.empty()) path_.push_back(is_object_.back() ? key_.substr(0, kLongestKey) : "*");
   }
 
+  static bool is_at(const std::string& place, std::string_view wanted) {
+    return place == wanted || (wanted == kAnyMember && place != "*");
+  }
+
+  /// Of the next value, if it is a member.
+  std::string name() const { return !is_object_.empty() && is_object_.back() ? key_ : std::string(); }
+
   std::size_t wanted() const {
     std::size_t index = 0;
     while (index < paths_.size() &&
-           !std::equal(path_.begin(), path_.end(), paths_[index].begin(), paths_[index].end())) {
+           !std::equal(path_.begin(), path_.end(), paths_[index].begin(), paths_[index].end(), is_at)) {
       ++index;
     }
     return index;
   }
 
   const std::vector<JsonPath>& paths_;
-  const std::function<void(std::size_t path, const nlohmann::json& value)>& take_;
+  const Take& take_;
   std::vector<std::string> path_;        ///< of the value that is read, outside parts
   std::vector<bool> is_object_;          ///< of all containers around the next value
   std::string key_;                      ///< of the next value
   nlohmann::json part_;                  ///< that is read
+  std::string part_name_;                ///< its key; empty in an array
   std::vector<nlohmann::json*> inside_;  ///< its containers around the next value
   int part_depth_ = 0;                   ///< 0: in no part
   std::size_t path_index_ = 0;           ///< of the part
@@ -113,8 +122,18 @@ class ValueReader final : public JsonEvents {
 void read_json_values(ByteSource& source, const std::vector<JsonPath>& paths,
                       const std::function<void(std::size_t path, const nlohmann::json& value)>& take,
                       JsonDocuments documents) {
-  ValueReader reader(paths, take);
+  const ValueReader::Take without_name = [&take](std::size_t path, const nlohmann::json& value, const std::string&) {
+    take(path, value);
+  };
+  ValueReader reader(paths, without_name);
   read_json(source, reader, documents);
+}
+
+void read_json_values(
+    ByteSource& source, const std::vector<JsonPath>& paths,
+    const std::function<void(std::size_t path, const nlohmann::json& value, const std::string& name)>& take) {
+  ValueReader reader(paths, take);
+  read_json(source, reader, JsonDocuments::one);
 }
 
 std::optional<double> number_in(const nlohmann::json& object, std::string_view key) {

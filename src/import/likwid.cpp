@@ -1,6 +1,7 @@
 // likwid-perfctr -O: tables that begin with "TABLE,[Region NAME,]Group N Raw|Metric [STAT],GROUP,LINES". Raw tables of
 // a region begin with its run time and its number of calls. A value per hardware thread follows each name. Each run
-// begins with "STRUCT,Info": a file may have several, as loops over problem sizes append them.
+// begins with "STRUCT,Info": a file may have several, as loops over problem sizes append them. The tables without -O
+// are the same records (likwid_records.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "import/csv_records.hpp"
+#include "import/likwid_records.hpp"
 #include "import/mean_rows.hpp"
 #include "import/other_tools.hpp"
 #include "text/parse.hpp"
@@ -16,11 +18,36 @@
 namespace roofline {
 namespace {
 
+/// FLOPs of all threads by Intel's events, which count operations of a width; rates have four decimals only.
+struct CountedOperations {
+  double fp64 = 0, fp32 = 0;
+
+  /// Takes an event with its counts; others than those of FLOPs are passed over.
+  void add(std::string_view event, double count) {
+    struct Lanes {
+      std::string_view event;
+      double fp64, fp32;
+    };
+    static constexpr Lanes kLanes[] = {
+        {"FP_ARITH_INST_RETIRED_SCALAR_DOUBLE", 1, 0},      {"FP_ARITH_INST_RETIRED_128B_PACKED_DOUBLE", 2, 0},
+        {"FP_ARITH_INST_RETIRED_256B_PACKED_DOUBLE", 4, 0}, {"FP_ARITH_INST_RETIRED_512B_PACKED_DOUBLE", 8, 0},
+        {"FP_ARITH_INST_RETIRED_SCALAR_SINGLE", 0, 1},      {"FP_ARITH_INST_RETIRED_128B_PACKED_SINGLE", 0, 4},
+        {"FP_ARITH_INST_RETIRED_256B_PACKED_SINGLE", 0, 8}, {"FP_ARITH_INST_RETIRED_512B_PACKED_SINGLE", 0, 16}};
+    for (const Lanes& lanes : kLanes) {
+      if (event != lanes.event) continue;
+      fp64 += lanes.fp64 * count;
+      fp32 += lanes.fp32 * count;
+    }
+  }
+};
+
 /// What a region did in one group of counters, by hardware thread.
 struct LikwidRegion {
   std::string name, group;
   std::int64_t run = 0;
   std::vector<double> seconds, calls, bytes, fp64, fp32;  ///< FLOPs and bytes of all calls
+  double read_bytes = 0, written_bytes = 0;               ///< of `bytes`, where the group tells them apart
+  CountedOperations counted = {};                         ///< exact, where the events tell them
   std::ptrdiff_t digits = 0;                              ///< of the first time that is not 0
   bool has_work = false;
 };
@@ -43,8 +70,8 @@ double largest_of(const std::vector<double>& values) {
 
 class LikwidTables {
  public:
-  explicit LikwidTables(ByteSource& source)
-      : records_(source),
+  LikwidTables(ByteSource& source, LikwidRecords& records)
+      : records_(records),
         rows_(source, ImportedKind::likwid, "likwid-perfctr",
               "its group of counters has no FLOPs and no memory volume (groups FLOPS_DP, FLOPS_SP, MEM, MEM_DP, "
               "MEM_SP)") {}
@@ -112,9 +139,13 @@ class LikwidTables {
     if (name == "Event" || name == "Metric" || name == "Region Info") return;  // the header of columns
     const bool of_region = name == "RDTSC Runtime [s]" || name == "call count";
     if (!of_region) --left_;
-    if (statistics_) return;              // sums over the threads, which are added here
-    if (!of_region && !metrics_) return;  // events, with their counters in a column before the values
+    if (statistics_) return;  // sums over the threads, which are added here
     LikwidRegion& region = regions_[at_];
+    if (!of_region && !metrics_) {  // events, with their counters in a column before the values
+      const std::vector<double> counts = values_of(fields);
+      for (std::size_t i = 1; i < counts.size(); ++i) region.counted.add(name, counts[i]);
+      return;
+    }
     if (name == "call count") {
       region.calls = values_of(fields);
     } else if (name == "RDTSC Runtime [s]" || name == "Runtime (RDTSC) [s]") {
@@ -128,6 +159,10 @@ class LikwidTables {
       constexpr double kGiga = 1e9;
       region.bytes = scaled(values_of(fields), kGiga);
       region.has_work = true;
+    } else if (name == "Memory read data volume [GBytes]") {
+      region.read_bytes = sum_of(values_of(fields));
+    } else if (name == "Memory write data volume [GBytes]") {
+      region.written_bytes = sum_of(values_of(fields));
     } else if (is_flop_rate(name, "DP") || is_flop_rate(name, "SP")) {
       constexpr double kMega = 1e6;
       (name.starts_with("DP") ? region.fp64 : region.fp32) = operations(region, scaled(values_of(fields), kMega));
@@ -161,20 +196,36 @@ class LikwidTables {
     return rates;
   }
 
+  /// Reads and writes have four decimals, like their sum: their ratio divides it if they add up.
+  static Traffic traffic_of(const LikwidRegion& region, double bytes) {
+    if (!tells_directions(region)) return unsplit_traffic(bytes);
+    const double both = region.read_bytes + region.written_bytes;
+    return {.read = bytes * region.read_bytes / both, .write = bytes * region.written_bytes / both};
+  }
+
+  static bool tells_directions(const LikwidRegion& region) {
+    constexpr double kGiga = 1e9, kExactness = 1e-3;
+    const double all = sum_of(region.bytes) / kGiga;
+    return all > 0 && std::abs(region.read_bytes + region.written_bytes - all) <= kExactness * all;
+  }
+
   void add(const LikwidRegion& region) {
     constexpr double kNanoseconds = 1e9, kMostCalls = 100'000;
     const double calls = std::floor(std::max(1.0, largest_of(region.calls)));
     const double launches = calls <= kMostCalls ? calls : 1;
     Work work;
     work.launches = 0;
-    const auto put = [&](double& to, const std::vector<double>& all) {
-      to = sum_of(all) / launches;
-      return to > 0;
+    const auto put = [&](Pipe pipe, const std::vector<double>& by_rates, double counted) {
+      // Of times, and half of the last decimal of a rate. Events that differ more are not of the same operations.
+      constexpr double kOfTimes = 0.1, kOfRates = 50;
+      const double all = sum_of(by_rates), rounding = kOfTimes * all + kOfRates * sum_of(region.seconds);
+      if (all > 0) work.flops[pipe] = (std::abs(counted - all) <= rounding ? counted : all) / launches;
     };
-    double value = 0;
-    if (put(value, region.fp64)) work.flops[Pipe::fp64] = value;
-    if (put(value, region.fp32)) work.flops[Pipe::fp32] = value;
-    if (put(value, region.bytes)) work.bytes[Level::dram] = unsplit_traffic(value);
+    put(Pipe::fp64, region.fp64, region.counted.fp64);
+    put(Pipe::fp32, region.fp32, region.counted.fp32);
+    if (const double bytes = sum_of(region.bytes) / launches; bytes > 0) {
+      work.bytes[Level::dram] = traffic_of(region, bytes);
+    }
     MeanRow row;
     row.name = region.name;
     row.detail = fmt::format("group {}{}{}", region.group, launches < calls ? fmt::format(", {} calls", calls) : "",
@@ -193,14 +244,13 @@ class LikwidTables {
     if (names.size() > 1) {
       rows_.notes().emplace_back(
           "likwid does not tell whether a region is within another one: the total adds the times of all, so that it "
-          "may "
-          "be longer than the run");
+          "may be longer than the run");
     }
     if (run_ > 1) rows_.notes().push_back(fmt::format("the file has {} runs: each has rows of its own", run_));
-    const bool has_bytes =
-        std::ranges::any_of(regions_, [](const LikwidRegion& region) { return sum_of(region.bytes) > 0; });
-    if (has_bytes) {
-      rows_.notes().emplace_back("likwid's memory volume does not tell reads from writes: all bytes count as read");
+    const bool unsplit = std::ranges::any_of(
+        regions_, [](const LikwidRegion& region) { return sum_of(region.bytes) > 0 && !tells_directions(region); });
+    if (unsplit) {
+      rows_.notes().emplace_back("this memory volume does not tell reads from writes: all bytes count as read");
     }
     DeviceFacts cpu;
     cpu.is_cpu = true;
@@ -213,7 +263,7 @@ class LikwidTables {
     return profile;
   }
 
-  CsvRecords records_;
+  LikwidRecords& records_;
   MeanRows rows_;
   std::vector<LikwidRegion> regions_;
   std::string cpu_;
@@ -225,7 +275,15 @@ class LikwidTables {
 
 }  // namespace
 
-ImportedProfile read_likwid(ByteSource& source) { return LikwidTables(source).read(); }
+ImportedProfile read_likwid(ByteSource& source) {
+  LikwidCsv records(source);
+  return LikwidTables(source, records).read();
+}
+
+ImportedProfile read_likwid_text(ByteSource& source) {
+  LikwidText records(source);
+  return LikwidTables(source, records).read();
+}
 
 bool looks_like_likwid(std::string_view beginning) {
   return beginning.find("STRUCT,Info,") != std::string_view::npos && beginning.find("TABLE,") != std::string_view::npos;

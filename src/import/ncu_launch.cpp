@@ -76,10 +76,12 @@ std::uint32_t whole_value(const NcuLaunch& launch, std::string_view metric) {
   return small(ncu_value(launch, metric).value_or(0));
 }
 
-/// Old versions have no columns of extents, but the numbers of blocks and threads.
+/// Old versions have no columns of extents, but the numbers of blocks and threads, if these were collected. Zeros: not
+/// known.
 std::array<std::uint32_t, 3> extents_of(const std::array<std::uint32_t, 3>& extents, std::uint32_t count) {
-  const bool none = extents == std::array<std::uint32_t, 3>{1, 1, 1};
-  return none && count > 1 ? std::array<std::uint32_t, 3>{count, 1, 1} : extents;
+  const bool one = extents == std::array<std::uint32_t, 3>{1, 1, 1};
+  if (one && count > 1) return {count, 1, 1};
+  return extents[0] == 0 && count > 0 ? std::array<std::uint32_t, 3>{count, 1, 1} : extents;
 }
 
 std::string reason_of(const std::vector<std::string>& missing) {

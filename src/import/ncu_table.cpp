@@ -92,6 +92,7 @@ bool is_ncu_launch_id(std::string_view text) {
 }
 
 std::array<std::uint32_t, 3> ncu_extents(std::string_view text) {
+  if (text.find_first_of("0123456789") == std::string_view::npos) return {};
   std::array<std::uint32_t, 3> result = {1, 1, 1};
   std::size_t at = 0;
   for (std::uint32_t& extent : result) {

@@ -43,7 +43,7 @@ bool is_ncu_launch_id(std::string_view text);
 /// The whole number that a field begins with; 0: none.
 std::uint32_t ncu_whole(std::string_view text);
 
-/// "(32768, 1, 1)", in old versions "32768,1,1".
+/// "(32768, 1, 1)", in old versions "32768,1,1"; zeros without a number: not known.
 std::array<std::uint32_t, 3> ncu_extents(std::string_view text);
 
 /// NVTX ranges, outermost first: `561  "<default domain>:step:none:none:none:none:none:none"  "…"`: domain, name, and

@@ -13,6 +13,7 @@
 
 #include "import/sqlite_database.hpp"
 #include "model/error.hpp"
+#include "text/demangle.hpp"
 #include "text/parts.hpp"
 #include "text/text.hpp"
 
@@ -275,6 +276,17 @@ class Nsys {
     return range == range_of_.end() ? 0 : builder.place({.range = range->second});
   }
 
+  /// The mangled name, unless it cannot be demangled here: libstdc++ rejects some names of nested templates.
+  const std::string& name_of_kernel(const SqliteRow& row) {
+    constexpr std::size_t kMangled = 7, kDemangled = 8, kShort = 9;
+    const std::string& mangled = string(row, kMangled);
+    const std::string& demangled_by_nsys = string(row, kDemangled);
+    const auto [found, is_new] = is_readable_.try_emplace(row.integer(kMangled, -1), !mangled.empty());
+    if (is_new && mangled.starts_with("_Z")) found->second = demangled(mangled) != mangled;
+    if (found->second || (demangled_by_nsys.empty() && !mangled.empty())) return mangled;
+    return demangled_by_nsys.empty() ? string(row, kShort) : demangled_by_nsys;
+  }
+
   void read_kernels(TraceBuilder& builder) {
     const char* table = "CUPTI_ACTIVITY_KIND_KERNEL";
     database_.rows(table,
@@ -305,9 +317,7 @@ class Nsys {
                     "graphNodeId"},
                    [&](const SqliteRow& row) {
                      ImportedKernel kernel;
-                     for (const std::size_t column : {7U, 8U, 9U}) {
-                       if (kernel.name.empty()) kernel.name = string(row, column);
-                     }
+                     kernel.name = name_of_kernel(row);
                      kernel.grid = {row.small(10), row.small(11), row.small(12)};
                      kernel.block = {row.small(13), row.small(14), row.small(15)};
                      kernel.cluster = {row.small(16), row.small(17), row.small(18)};
@@ -383,6 +393,7 @@ class Nsys {
   std::string file_;
   ImportedProfile profile_;
   std::unordered_map<std::int64_t, std::string> strings_;
+  std::unordered_map<std::int64_t, bool> is_readable_;  ///< mangled names: whether they can be demangled here
   std::unordered_map<std::int64_t, std::uint32_t> correlations_;
   std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> contexts_;
   std::unordered_map<std::int64_t, spool::Id> range_of_;  ///< of a call

@@ -111,15 +111,6 @@ constexpr OtherFile kOtherFiles[] = {
     {"text of DeepSpeed's FLOPs profiler, which has no kernels",
      [](auto, auto beginning) { return contains_any(beginning, {"DeepSpeed Flops Profiler"}); },
      "record with torch.profiler.profile(record_shapes=True), and import what export_chrome_trace writes"},
-    {"tables of likwid-perfctr for reading; its CSV is imported",
-     [](auto, auto beginning) {
-       // likwid 4 prints both before its CSV, too.
-       const bool is_csv = contains_any(beginning, {"STRUCT,Info,"});
-       const bool tables = contains_any(beginning, {"| Counter |"}) && contains_any(beginning, {"HWThread", "Core "});
-       return !is_csv && contains_any(beginning, {"CPU name:"}) &&
-              (tables || contains_any(beginning, {"CPU clock:\t"}));
-     },
-     "likwid-perfctr -O, with the same options"},
     {"tables of nsys stats for reading; the SQLite export has every launch",
      [](auto, auto beginning) { return contains_any(beginning, {"' stats report\n"}); },
      "nsys export --type sqlite REPORT.nsys-rep, and import that"},
@@ -303,11 +294,6 @@ constexpr OtherFile kOtherFiles[] = {
        return contains_any(beginning.substr(0, kHeader), {"\"TotalDurationNs\"", "Name,Calls,TotalDurationNs"});
      },
      "rocprofv3 --kernel-trace --output-format csv, and import kernel_trace.csv; of rocprof, results.csv"},
-    {"a trace of rocprof (v1) for viewers, without launches' sizes; its table of kernels is imported",
-     [](auto, auto beginning) {
-       return contains_any(beginning, {"\"traceEvents\""}) && contains_any(beginning, {"\"BeginNs\""});
-     },
-     "rocprof --timestamp on, and import results.csv; or rocprofv3 --kernel-trace --output-format json"},
     {"a trace of API calls or copies by rocprofv3; that of kernels is imported",
      [](auto, auto beginning) {
        const std::string_view header = beginning.substr(0, beginning.find('\n'));

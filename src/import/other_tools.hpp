@@ -30,6 +30,10 @@ bool looks_like_nsys_sums(std::string_view beginning);
 ImportedProfile read_rocprof(ByteSource& source);
 bool looks_like_rocprof(std::string_view beginning);
 
+/// results.json of rocprof (v1): kernels and copies of AMD GPUs, without their sizes.
+ImportedProfile read_rocprof_trace(ByteSource& source);
+bool looks_like_rocprof_trace(std::string_view beginning);
+
 /// rocprofv3 --output-format json: kernels and copies of AMD GPUs, with counters if collected.
 ImportedProfile read_rocprof_json(ByteSource& source);
 bool looks_like_rocprof_json(std::string_view beginning);
@@ -51,6 +55,9 @@ std::optional<std::filesystem::path> rocprof_compute_table(const std::filesystem
 /// CSV of likwid-perfctr (-O): regions of a CPU program, with FLOPs and bytes where their group has them.
 ImportedProfile read_likwid(ByteSource& source);
 bool looks_like_likwid(std::string_view beginning);
+/// The tables that likwid-perfctr prints without -O, between what the program prints.
+ImportedProfile read_likwid_text(ByteSource& source);
+bool looks_like_likwid_text(std::string_view beginning);
 
 /// Empirical Roofline Toolkit (roofline.json, or the output of its roofline.py): roofs only.
 ImportedProfile read_ert_json(ByteSource& source);

@@ -215,11 +215,21 @@ class RocprofCsv {
     // Without a trace of HIP all kernels have stream 0.
     const std::uint32_t stream = small(fields, columns_.stream);
     kernel.stream = stream != 0 ? stream : small(fields, columns_.queue);
-    kernel.correlation = small(fields, columns_.correlation);
+    kernel.correlation = columns_.correlation == CsvHeader::kNone ? number_of_dispatch(kernel.context, fields)
+                                                                  : small(fields, columns_.correlation);
     kernel.static_shared = small(fields, columns_.shared);
     kernel.local_bytes = small(fields, columns_.scratch);
     kernel.registers = small(fields, columns_.registers);
     profile_.trace.kernels.push_back(kernel);
+  }
+
+  /// Numbers the dispatches of rocprof (v1), from 1: it may write the same times for two of them, which are no copies
+  /// of one record. 0 without a column of them.
+  std::uint32_t number_of_dispatch(std::uint32_t process, const std::vector<std::string>& fields) {
+    const auto dispatch = parsed_number<std::uint64_t>(field_in(fields, columns_.dispatch));
+    if (!dispatch) return 0;
+    const auto next = static_cast<std::uint32_t>(numbers_.size() + 1);
+    return numbers_.try_emplace({process, *dispatch}, next).first->second;
   }
 
   std::uint32_t number_of(std::string_view counter) {
@@ -274,7 +284,8 @@ class RocprofCsv {
   ImportedProfile profile_;
   TraceBuilder builder_;
   RocmCounters counters_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, spool::Id> dispatches_;  ///< signatures, by process and number
+  std::map<std::pair<std::uint32_t, std::uint64_t>, spool::Id> dispatches_;   ///< signatures, by process and number
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> numbers_;  ///< of dispatches of rocprof (v1)
   std::set<std::pair<std::uint64_t, std::uint32_t>> counted_;  ///< dispatches and counters of the first process
   std::map<std::string, std::uint32_t, std::less<>> counters_of_file_;  ///< their numbers
   std::optional<bool> pass_;                                            ///< of the table, once known

@@ -16,6 +16,8 @@ namespace roofline {
 namespace {
 
 constexpr std::string_view kGpu = "/device:GPU:";
+constexpr const char* kGpusOnly =
+    "record a run on a GPU (jax.profiler.trace): GPUs of NVIDIA, AMD and Intel are supported";
 
 class XlaTrace {
  public:
@@ -33,7 +35,8 @@ class XlaTrace {
     if (events.stayed_open) profile_.notes.emplace_back(kStayedOpen);
     ProcessTrace& trace = profile_.trace;
     if (trace.kernels.empty() && trace.copies.empty()) {
-      source_.fail("a trace of JAX or TensorFlow without GPU streams (\"/device:GPU:0\"): nothing to read");
+      if (has_tpus_) source_.fail("a trace of JAX or TensorFlow of TPUs, which are not imported", kGpusOnly);
+      source_.fail("a trace of JAX or TensorFlow without GPU streams (\"/device:GPU:0\"): nothing to read", kGpusOnly);
     }
     for (const auto& [process, index] : gpus_) profile_.devices.push_back({.index = index});
     for (const DeviceFacts& device : profile_.devices) builder_.device(device, source_.name());
@@ -49,6 +52,7 @@ class XlaTrace {
   void take(ChromeEvent& event) {
     constexpr std::size_t kMost = 4096;
     const std::string_view name = event.text("name");
+    has_tpus_ |= event.phase == "M" && name.starts_with("/device:TPU:");
     if (event.phase == "M" && event.name == "process_name" && name.find(kGpu) != std::string_view::npos) {
       if (gpus_.size() < kMost) gpus_[event.process] = xla_number_behind(name, kGpu);
     } else if (event.phase == "M" && event.name == "thread_name" && name.find("Stream #") != std::string_view::npos) {
@@ -111,6 +115,7 @@ class XlaTrace {
   TraceBuilder builder_;
   std::map<std::int64_t, std::uint32_t> gpus_;                              ///< by process
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> streams_;  ///< by process and thread
+  bool has_tpus_ = false;
   spool::Id reasoned_ = 0;  ///< last signature that has its reason: new ones have higher ids
 };
 

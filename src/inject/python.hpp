@@ -10,7 +10,7 @@ void look_for_python(Session& session);
 
 struct PythonOrigin {
   spool::Id line = 0;
-  bool own = false;  ///< the line is the program's, not one of a package's
+  bool own = false;      ///< the line is the program's, not one of a package's
   bool entered = false;  ///< no call of PyTorch's backward pass is between that line and the launch
   spool::Id module = 0;
   spool::Id hook = 0;  ///< first line of a library's communication hook that the thread runs; 0: none

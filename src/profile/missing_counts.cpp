@@ -26,9 +26,8 @@ Signature signature_of(const ProcessTrace& trace, spool::Id id) {
 }
 
 bool is_refused(const ProcessTrace& trace) {
-  return std::any_of(trace.notes.begin(), trace.notes.end(), [](const ProcessTrace::Note& note) {
-    return note.code == spool::NoteCode::not_counted;
-  });
+  return std::any_of(trace.notes.begin(), trace.notes.end(),
+                     [](const ProcessTrace::Note& note) { return note.code == spool::NoteCode::not_counted; });
 }
 
 }  // namespace

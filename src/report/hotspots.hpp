@@ -23,7 +23,7 @@ struct Hotspot {
   std::string line = {};                  ///< line of that saving
   bool memory = false;                    ///< concerns memory: saves no time
   bool actionable = true;                 ///< its cause is known and has an action
-  bool of_library = false;                ///< kernels of a library or a compiler: the action is for its caller, and a guess
+  bool of_library = false;  ///< kernels of a library or a compiler: the action is for its caller, and a guess
 
   /// True if it saves time or memory.
   bool counts() const { return seconds > 0 || memory; }

@@ -107,7 +107,8 @@ constexpr PythonWork kSlice = {
     0.5};
 
 constexpr PythonWork kSort = {
-    "repeated-sort", "goes to sorting",
+    "repeated-sort",
+    "goes to sorting",
     "Sort once, outside the loop. Of entries that come one by one, keep a heap (heapq.heappush(), heappop()) or insert "
     "them in order (bisect.insort()); take a few with min() or heapq.nsmallest(); sort large arrays with numpy.sort().",
     0.4,

@@ -407,6 +407,12 @@ void import_by(std::string_view bytes) {
   read(source);
 }
 
+/// likwid-perfctr: CSV, or tables for reading.
+void likwid(std::string_view bytes) {
+  if (looks_like_likwid_text(bytes)) return import_by<read_likwid_text>(bytes);
+  import_by<read_likwid>(bytes);
+}
+
 template <ImportedProfile (*read)(const std::filesystem::path&)>
 void import_path(std::string_view bytes) {
   read(file_of(bytes));
@@ -512,12 +518,13 @@ constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"tensorrt", import_by<read_tensorrt_profile>, 1600},
                                  Reader{"nsys_sums", import_by<read_nsys_sums>, 1600},
                                  Reader{"rocprof", import_by<read_rocprof>, 1600},
+                                 Reader{"rocprof_trace", import_by<read_rocprof_trace>, 1600},
                                  Reader{"xla_trace", import_by<read_xla_trace>, 1600},
                                  Reader{"rocprof_json", import_by<read_rocprof_json>, 1600},
                                  Reader{"rocpd", import_path<read_rocpd>, 600},
                                  Reader{"rocprof_compute", import_path<read_rocprof_compute>, 1600},
                                  Reader{"rocprof_roofs", import_path<read_rocprof_roofs>, 1600},
-                                 Reader{"likwid", import_by<read_likwid>, 1600},
+                                 Reader{"likwid", likwid, 1600},
                                  Reader{"ert_json", import_by<read_ert_json>, 1600},
                                  Reader{"ert_text", import_by<read_ert_text>, 1600},
                                  Reader{"xplane", import_path<read_xplane>, 1600},

@@ -394,7 +394,8 @@ TEST_F(Injected, BackwardIsBookedToItsForward) {
     found.push_back(spool.module(launch) + " " + std::to_string(spool.line(launch)) + " " +
                     spool.texts.at(place.operation));
   }
-  // A leaf's gradient belongs to what was evaluated before it; a Python function's backward and a hook have their own line.
+  // A leaf's gradient belongs to what was evaluated before it; a Python function's backward and a hook have their own
+  // line.
   const std::vector<std::string> step = {"first " + forward + " ",
                                          "second " + forward + " ",
                                          "second " + forward + " AddmmBackward0",

@@ -238,10 +238,11 @@ TEST(Diagnosis, StopsWhereThereIsNothingLeftToGain) {
 
 /// What is a sum of other findings, or none, is heard where there is no other.
 TEST(Diagnosis, LooksForTheRestWhereNothingWasFound) {
-  Quantities quantities = {
-      {"roof.fraction", 0.5},       {"counted", 1},    {"roof.missing", 0.5},       {"pipe", 1},       {"level", 0},
-      {"compute.utilization", 0.7}, {"busy.sum", 0.9}, {"levels.utilization", 0.2}, {"warps.ready", 0},
-      {"issue.busy", 0}};
+  Quantities quantities = {{"roof.fraction", 0.5}, {"counted", 1},
+                           {"roof.missing", 0.5},  {"pipe", 1},
+                           {"level", 0},           {"compute.utilization", 0.7},
+                           {"busy.sum", 0.9},      {"levels.utilization", 0.2},
+                           {"warps.ready", 0},     {"issue.busy", 0}};
   const auto first = [&] { return diagnose(quantities, DeviceKind::cuda).front(); };
   EXPECT_EQ(first().rule, "unexplained");
   EXPECT_THAT(first().finding, testing::HasSubstr("50.0 %"));

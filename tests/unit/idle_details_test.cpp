@@ -639,7 +639,8 @@ TEST_F(IdleDetails, AProfilerOfTheProgramIsSeenAlsoBetweenLaunches) {
     if (!profiles) continue;
     for (const HostFrame& marks :
          {SampleFrames::library("torch/autograd/profiler.py", "record_function.__enter__"),
-          SampleFrames::native("libtorch_cpu.so", "torch::autograd::profiler::record_function_enter_new(std::string)")}) {
+          SampleFrames::native("libtorch_cpu.so",
+                               "torch::autograd::profiler::record_function_enter_new(std::string)")}) {
       restart();
       const int marking = stack({marks});
       steps(10, [&](int) {

@@ -249,5 +249,49 @@ TEST(RocprofCompute, RoofsAloneAreAReport) {
   EXPECT_EQ(report.machine.ceilings.size(), 3U);
 }
 
+/// Times of a dispatch may be those of the one before; only its number tells that it is another one.
+TEST(Rocprof, DispatchesWithTheSameTimesAreLaunches) {
+  const std::string header =
+      "\"Index\",\"KernelName\",\"gpu-id\",\"queue-id\",\"queue-index\",\"pid\",\"tid\",\"grd\",\"wgr\",\"DispatchNs\","
+      "\"BeginNs\",\"EndNs\",\"CompleteNs\",\"DurationNs\"\n";
+  const auto dispatch = [](int index) {
+    return fmt::format("{},\"solve.kd\",0,0,{},9,9,1024,256,1000,5000,9000,9500,4000\n", index, index);
+  };
+  const ImportedProfile two = import_text("results.csv", header + dispatch(0) + dispatch(1));
+  ASSERT_EQ(two.trace.kernels.size(), 2U);
+  EXPECT_EQ(two.time_defects.repeated.count, 0);
+  EXPECT_EQ(two.trace.kernels[0].end - two.trace.kernels[0].start, 2000U) << "they share the time";
+  const ImportedProfile one = import_text("results.csv", header + dispatch(0) + dispatch(0));
+  EXPECT_EQ(one.trace.kernels.size(), 1U) << "a line that is there twice";
+}
+
+TEST(RocprofTrace, KernelsAndCopiesAreThoseOfTheirTracks) {
+  const auto event = [](int track, std::string_view name, std::string_view times) {
+    return fmt::format(R"(,{{"ph":"X","name":"{}","pid":"{}","tid":"1","ts":"5","dur":"2","args":{{{},"dev-id":"4",
+                       "stream-id":"1"}}}})",
+                       name, track, times);
+  };
+  const std::string text =
+      R"({"traceEvents":[{},{"args":{"name":"CPU HIP API"},"ph":"M","pid":2,"name":"process_name"},
+      {"args":{"name":"COPY"},"ph":"M","pid":1,"name":"process_name"},
+      {"args":{"name":"GPU4"},"ph":"M","pid":10,"name":"process_name"})" +
+      event(10, "add(float*)", R"("BeginNs":"5000","EndNs":"7431")") +
+      event(10, "_Z4axpyPfS_.kd", R"("BeginNs":"8000","EndNs":"9000")") +
+      event(1, "CopyHostToDevice", R"("BeginNs":"1000","EndNs":"3000")") +
+      event(2, "hipMalloc", R"("BeginNs":"100","EndNs":"9900")") +
+      R"(],"otherData":{"Agent1.Node":"4","Agent1.DeviceType":"CPU","Agent5.Node":"4","Agent5.DeviceType":"GPU",
+      "Agent5.Name":"gfx942","Agent5.MarketingName":"AMDInstinctMI300A","Agent5.ComputeUnit":"228"}})";
+  const ImportedProfile profile = import_text("results.json", text);
+  ASSERT_EQ(profile.trace.kernels.size(), 2U);
+  EXPECT_EQ(profile.trace.kernels[0].end - profile.trace.kernels[0].start, 2431U) << "not whole microseconds";
+  EXPECT_EQ(profile.trace.text(profile.trace.kind(profile.trace.kernels[1].kind).name), "_Z4axpyPfS_");
+  ASSERT_EQ(profile.trace.copies.size(), 1U);
+  EXPECT_EQ(profile.trace.copies[0].to, spool::Memory::device);
+  EXPECT_EQ(profile.time_defects.without_size.count, 1);
+  EXPECT_EQ(profile.devices.at(0).name, "AMD Instinct MI300A");
+  EXPECT_EQ(profile.devices.at(0).index, 4U);
+  EXPECT_EQ(profile.devices.at(0).sms, 228U);
+}
+
 }  // namespace
 }  // namespace roofline

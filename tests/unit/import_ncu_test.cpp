@@ -1,4 +1,5 @@
 // Nsight Compute: the report and the pages of one recording say the same, and broken ones are refused with their place.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -205,6 +206,28 @@ TEST(NcuReport, ARecordedTrainingStep) {
   const Point& axpy = row_named(report, "axpy");
   EXPECT_EQ(axpy.work.flops.at(Pipe::fp32), 2.0 * (1 << 26));
   EXPECT_NEAR(axpy.work.bytes.at(Level::hbm).total(), 2.0 * 4 * (1 << 26), 1e7) << "both inputs are one";
+}
+
+/// Tables of ncu 2020 with chosen metrics have no columns of grids: these are not known, and no grids of one block.
+TEST(NcuCsv, AGridThatIsNotInTheFileIsNotKnown) {
+  const std::string header =
+      "\"ID\",\"Process ID\",\"Kernel Name\",\"Kernel Time\",\"Context\",\"Stream\",\"Section Name\",\"Metric Name\","
+      "\"Metric Unit\",\"Metric Value\"\n";
+  const auto line = [](std::string_view metric, std::string_view unit, int value) {
+    return fmt::format(
+        "\"0\",\"9\",\"iterate\",\"2020-Nov-09 10:47:36\",\"1\",\"7\",\"Command line profiler metrics\",\"{}\","
+        "\"{}\",\"{}\"\n",
+        metric, unit, value);
+  };
+  const std::string table = header + line("gpu__time_duration.sum", "nsecond", 5000);
+  const auto grid = [](const std::string& text) {
+    const ImportedProfile profile = import_text("a.csv", text);
+    const spool::Kind& kind = profile.trace.kind(profile.trace.kernels.at(0).kind);
+    return std::array<std::uint32_t, 3>{kind.grid[0], kind.grid[1], kind.grid[2]};
+  };
+  EXPECT_EQ(grid(table), (std::array<std::uint32_t, 3>{0, 0, 0}));
+  EXPECT_EQ(grid(table + line("launch__grid_size", "", 1)), (std::array<std::uint32_t, 3>{1, 1, 1}));
+  EXPECT_EQ(grid(table + line("launch__grid_size", "", 64)), (std::array<std::uint32_t, 3>{64, 1, 1}));
 }
 
 }  // namespace

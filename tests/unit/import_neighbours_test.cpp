@@ -92,6 +92,45 @@ TEST(Nvbench, StatesWithoutATimeHaveNoRow) {
   }
 }
 
+/// As nvbench wrote it in 2021, before tags: two GPUs, a skipped state.
+TEST(Nvbench, StatesAndSummariesBeforeTagsAreMembers) {
+  const auto summary = [](std::string_view name, std::string_view value) {
+    return fmt::format(
+        R"("{}":{{"short_name":{{"type":"string","value":"x"}},"value":{{"type":"float64","value":"{}"}}}})", name,
+        value);
+  };
+  const auto state = [&](std::string_view name, int device, const std::string& summaries) {
+    return fmt::format(R"("{}":{{"device":{},"axis_values":{{"N":{{"type":"int64","value":"64"}}}},"summaries":{{{}}},
+                          "is_skipped":false}})",
+                       name, device, summaries);
+  };
+  const std::string work = summary("Input Buffer Size: ", "6000000") + "," +
+                           summary("Output Buffer Size: Out", "2000000") + "," +
+                           summary("Average Global Memory Throughput", "8e11");
+  const std::string cold = summary("Average GPU Time (Cold)", "1e-5"), cpu = summary("Average CPU Time (Cold)", "7e-5");
+  const std::string batch = summary("Average GPU Time (Batch)", "3e-6");
+  const TemporaryFile file(
+      "b.json", fmt::format(R"({{"devices":[{{"id":0,"name":"Quadro GV100","sm_version":700,"number_of_sms":80}},
+                     {{"id":1,"name":"Quadro GP100","sm_version":600,"number_of_sms":56}}],
+                     "benchmarks":[{{"index":0,"name":"copy","devices":[0,1],"axes":null,"states":{{{},{},{},
+                     "Device=1 N=2^9":{{"device":1,"summaries":null,"is_skipped":true,"skip_reason":"too small"}}}}}}]}})",
+                            state("Device=0 N=2^6", 0, cpu + "," + cold + "," + batch + "," + work),
+                            state("Device=1 N=2^6", 1, cpu + "," + batch), state("Device=1 N=2^7", 1, cpu)));
+  const ImportedProfile profile = read_profile_file(file.path());
+  ASSERT_EQ(profile.trace.kernels.size(), 2U);
+  EXPECT_EQ(profile.trace.kernels[1].device, 1U);
+  EXPECT_EQ(profile.trace.kernels[1].end - profile.trace.kernels[1].start, 3000U) << "of batches";
+  ASSERT_EQ(profile.devices.size(), 2U);
+  EXPECT_EQ(profile.devices[1].name, "Quadro GP100");
+  ASSERT_EQ(profile.trace.models.size(), 1U);
+  const Traffic& bytes = profile.trace.models.begin()->second.work.bytes.at(Level::hbm);
+  EXPECT_EQ(bytes.read, 6e6);
+  EXPECT_EQ(bytes.write, 2e6);
+  const Report report = report_of_file(file.path());
+  ASSERT_EQ(report.points.size(), 2U);
+  EXPECT_NEAR(row_named(report, "N=2^6").time->median, 1e-5, 1e-9) << "the longest one";
+}
+
 std::string run_of(std::string_view name, std::string_view rest) {
   return fmt::format(R"({{"name":"{0}","run_name":"{0}","run_type":"iteration","time_unit":"us",{1}}})", name, rest);
 }
@@ -110,6 +149,13 @@ TEST(GoogleBenchmark, RatesArePerSecondOfTheTimerThatTheNameStates) {
   EXPECT_NEAR(by_cpu.work.bytes.at(Level::hbm).total(), 10000, 1e-6);
   EXPECT_NEAR(by_cpu.work.flops.at(Pipe::fp32), 40000, 1e-6);
   EXPECT_NEAR(row_named(report, "BM_wall").work.bytes.at(Level::hbm).total(), 20000, 1e-6);
+}
+
+TEST(GoogleBenchmark, ADebugBuildOfTheLibraryIsNoted) {
+  std::string file = google_file(run_of("BM_x", R"("real_time":2,"cpu_time":2)"));
+  const std::size_t notes = import_text("g.json", file).notes.size();
+  file.replace(file.find("release"), 7, "debug");
+  EXPECT_EQ(import_text("g.json", file).notes.size(), notes + 1);
 }
 
 TEST(GoogleBenchmark, ATypeInTheNameIsThatOfItsFlops) {
@@ -267,6 +313,7 @@ TEST(XlaTrace, KernelsAndCopiesAreThoseOfStreams) {
 TEST(XlaTrace, WithoutGpuStreamsItIsRefused) {
   EXPECT_THAT(refusal_of("trace.json", xla_file("/host:CPU", "Stream #13(Compute)")), HasSubstr("GPU streams"));
   EXPECT_THAT(refusal_of("trace.json", xla_file("/device:GPU:0", "XLA Modules")), HasSubstr("GPU streams"));
+  EXPECT_THAT(refusal_of("trace.json", xla_file("/device:TPU:0", "XLA Ops")), HasSubstr("TPUs"));
 }
 
 TEST(OtherFiles, HaveANextStep) {

@@ -84,6 +84,20 @@ TEST(Nsys, KernelsCallsRangesAndCopies) {
   ASSERT_TRUE(profile.timeline);
 }
 
+/// libstdc++ rejects some names that compilers write, and nsys has the demangled one.
+TEST(Nsys, ANameThatCannotBeDemangledIsThatOfNsys) {
+  const Export file(whole() + R"(
+    INSERT INTO StringIds VALUES (20, '_Z4soloIXLS0_1EEvT_'), (21, 'void solo<(kind)1>(T1)'), (22, 'solo');
+    UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET mangledName = 20, demangledName = 21, shortName = 22;
+  )");
+  EXPECT_EQ(report_of_file(file.path()).points.at(0).profiled->full_name, "void solo<(kind)1>(T1)");
+  const Export without(whole() + R"(
+    INSERT INTO StringIds VALUES (20, '_Z4soloIXLS0_1EEvT_');
+    UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET mangledName = 20, demangledName = NULL, shortName = NULL;
+  )");
+  EXPECT_EQ(report_of_file(without.path()).points.at(0).profiled->full_name, "_Z4soloIXLS0_1EEvT_");
+}
+
 /// As nsys 2024.4 writes them: of pages that the driver moves both kinds are "unknown" (7); 5 are __device__ variables
 /// and 6 __managed__ ones.
 TEST(Nsys, CopiesOfUnifiedMemory) {

@@ -41,9 +41,9 @@ TEST(ImportTruncated, FilesOfEveryFormat) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(ROOFLINE_SOURCE_DIR) / "tests" / "fuzz" / "corpus";
   constexpr std::size_t kParts = 100;
-  for (const char* reader :
-       {"rocprof", "rocprof_json", "rocprof_compute", "rocprof_roofs", "likwid", "ert_json", "ert_text", "xplane",
-        "nvbench", "google_benchmark", "tensorrt", "nsys_sums", "proton_tree", "proton_trace", "xla_trace"}) {
+  for (const char* reader : {"rocprof", "rocprof_trace", "rocprof_json", "rocprof_compute", "rocprof_roofs", "likwid",
+                             "ert_json", "ert_text", "xplane", "nvbench", "google_benchmark", "tensorrt", "nsys_sums",
+                             "proton_tree", "proton_trace", "xla_trace"}) {
     for (const auto& entry : fs::directory_iterator(folder / reader)) {
       const std::string name = entry.path().filename().string(), text = read_file(entry.path());
       EXPECT_EQ(refusal_of(name, text), "") << reader << ": the whole file";

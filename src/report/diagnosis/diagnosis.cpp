@@ -184,6 +184,7 @@ double most_saved(std::string_view rule, const Quantities& quantities) {
                                        Saved{"uneven-blocks", "blocks.uneven"},
                                        Saved{"idle-sms", "sm.idle.share"},
                                        Saved{"bank-conflict-cycles", "conflicts.share"},
+                                       Saved{"tensor-gaps", "tensor.gap"},
                                        Saved{"issue-full", "issue.idle"},
                                        Saved{"arithmetic-limited", "issue.idle"},
                                        Saved{"busy-arithmetic", "issue.idle"}};
