@@ -50,6 +50,7 @@ std::optional<double> counted_share(const std::vector<ProcessTrace>& traces) {
     for (const spool::Kernel& kernel : trace.kernels) {
       const auto launch = launched.find(kernel.correlation);
       if (kernel.graph != 0 || kernel.end <= kernel.start || launch == launched.end()) continue;
+      if ((trace.kind(launch->second).flags & spool::kUncountable) != 0) continue;
       times[signature_of(trace, launch->second)] += static_cast<double>(kernel.end - kernel.start);
     }
   }

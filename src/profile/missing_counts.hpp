@@ -12,8 +12,8 @@ namespace roofline {
 
 /// The share of the kernels' time, 0 to 1, that belongs to kernels of which every group of counters was read, in any of
 /// the traces. Kernels are the same if name, grid and block are: the runs of a program number them differently.
-/// Those of graphs are left out, which are counted as a whole. std::nullopt if there are no others, or if counters
-/// can't be read here.
+/// Left out are those of graphs, which are counted as a whole, and those that can't run alone. std::nullopt if there
+/// are no others, or if counters can't be read here.
 std::optional<double> counted_share(const std::vector<ProcessTrace>& traces);
 
 /// True if a run ended in order and within 15 s: short enough to be made again without being asked for.

@@ -57,6 +57,13 @@ TEST_F(MissingCounts, AreUnknownWhereNothingCanBeCounted) {
   EXPECT_EQ(counted_share({trace()}), std::nullopt);
 }
 
+TEST_F(MissingCounts, OfCollectivesAreNotAskedFor) {
+  builder_.launch(builder_.kind("ncclDevKernel", 0, spool::kUncountable), 0, 1, kMs, 90 * kMs);
+  builder_.launch(norm_, 2, 3, 90 * kMs, 100 * kMs);
+  builder_.counts(norm_, {{"dram.read_bytes", 1}});
+  EXPECT_EQ(counted_share({trace()}), 1);
+}
+
 TEST_F(MissingCounts, OfGraphsAreNotAskedFor) {
   const std::uint32_t correlation = builder_.launch_graph(builder_.kind("graph", 0, spool::kGraph), 0, 1);
   builder_.kernel(stencil_, correlation, kMs, 2 * kMs, 1);

@@ -12,6 +12,7 @@
 #include "render/chart/chart.hpp"
 #include "render/render.hpp"
 #include "report/comparison/comparison.hpp"
+#include "report/diagnosis/cause_lines.hpp"
 #include "report/findings.hpp"
 #include "report/hotspots.hpp"
 #include "report/largest_line.hpp"
@@ -270,6 +271,35 @@ TEST(ProfileSteps, ALateRankDelaysAStepByWhatOneRankWaits) {
     hotspot.action = "the change";
     EXPECT_THAT(first_action(report, {hotspot}), HasSubstr(percent(share))) << to_string(cause);
   }
+}
+
+/// Fusion, kernels that nobody wrote, and copies that no line of the program made.
+TEST(ProfileSteps, WhatIsNoFaultOfALineStandsOutLater) {
+  const Report report = example::stepped_profile_report();
+  const double step_s = whole_budget(report)->wall_s;
+  const auto stands_out = [&](Hotspot hotspot, double share) {
+    hotspot.seconds = share * step_s;
+    hotspot.action = "the change";
+    return first_action(report, {hotspot}).starts_with("First");
+  };
+  Hotspot fusion, generated, copies, own_copies;
+  fusion.cause = SavingCause::fusion;
+  generated.of_library = true;
+  copies.cause = own_copies.cause = SavingCause::copies;
+  own_copies.line = "train.py:12 step";
+  for (const Hotspot& hotspot : {fusion, generated, copies}) {
+    EXPECT_FALSE(stands_out(hotspot, 0.15));
+    EXPECT_TRUE(stands_out(hotspot, 0.25));
+  }
+  EXPECT_TRUE(stands_out(own_copies, 0.15));
+}
+
+TEST(ProfileSteps, GeneratedKernelsAreThoseOfCompilers) {
+  for (const char* const kernel :
+       {"loop_multiply_fusion", "input_reduce_fusion_3", "gemm_fusion_dot_11", "wrapped_add", "triton_poi_fused_add_0"})
+    EXPECT_TRUE(is_generated_kernel(kernel)) << kernel;
+  for (const char* const kernel : {"loop_over_rows", "fusion_reactor_step", "my_triton_kernel", "gemm_kernel"})
+    EXPECT_FALSE(is_generated_kernel(kernel)) << kernel;
 }
 
 /// A program of few steps may lose most of its time in one of them; what compiles once does not come back.
