@@ -250,13 +250,17 @@ bool is_beside_steps(const std::vector<Span>& spans, const ProgramTimes& times) 
 
 /// From one time of such work to the next, as often as steps run in between: a program that ends saves several things
 /// in a row. The host is sampled for longer than the GPU is recorded, which often sees it once only.
-WorkBetweenSteps recurring(const std::vector<Span>& spans, const ProgramTimes& times, double same_s) {
-  constexpr double kStepsBetween = 5;
+WorkBetweenSteps recurring(const std::vector<Span>& spans, BetweenWork kind, const ProgramTimes& times) {
+  constexpr double kStepsBetween = 5, kSameCheckpoint = 0.1;  // seconds between parts of one
+  const double same_s = kind == BetweenWork::saving ? kSameCheckpoint : 0;
   const double apart_s = std::max(same_s, kStepsBetween * times.step_s);
+  // A function that is compiled for each shape may have no steps that are alike before the last one.
+  const bool compiles = kind == BetweenWork::compiling && !spans.empty();
+  const std::uint64_t begin = compiles ? std::min(times.first_step, spans.front().end) : times.first_step;
   WorkBetweenSteps work;
   double loop_s = 0, group_s = 0;
   std::size_t first = 0;  // of those that are one time
-  while (first < spans.size() && spans[first].start < times.first_step) ++first;
+  while (first < spans.size() && spans[first].start < begin) ++first;
   for (std::size_t i = first; i + 1 < spans.size(); ++i) {
     const Span &span = spans[i], &next = spans[i + 1];
     group_s += seconds(total_length(parts_within(span, times.outside)));
@@ -270,9 +274,9 @@ WorkBetweenSteps recurring(const std::vector<Span>& spans, const ProgramTimes& t
   // Code that is compiled late belongs to the start-up, although some steps run before it.
   constexpr double kLeastPart = 0.5;
   const std::uint64_t end = std::max(times.loop_end, spans.empty() ? 0 : spans.back().start);
-  if (loop_s < kLeastPart * seconds(total_length(parts_within({times.first_step, end}, times.all)))) return {};
-  constexpr std::int64_t kAgain = 2;  // and the last one
-  return matters(work, kAgain, loop_s) ? work : WorkBetweenSteps{};
+  if (loop_s < kLeastPart * seconds(total_length(parts_within({begin, end}, times.all)))) return {};
+  constexpr std::int64_t kAgain = 2, kAgainInStartUp = 3;  // and the last one
+  return matters(work, begin < times.first_step ? kAgainInStartUp : kAgain, loop_s) ? work : WorkBetweenSteps{};
 }
 
 /// Threads of that process that launch, and its main thread, which may wait for them.
@@ -314,14 +318,13 @@ std::optional<WorkBetweenSteps> host_work_between(const ProcessTrace& trace, con
     const auto [seen, is_new] = stacks.try_emplace(sample->stack, StackView(samples, sample->stack), loop);
     threads[sample->thread].add(*sample, seen->second);
   }
-  constexpr double kSameCheckpoint = 0.1;  // seconds between parts of one
   constexpr double kMostlyForGpu = 0.5;
   std::optional<WorkBetweenSteps> most;
   for (const auto& [thread, works] : threads) {
     for (const auto& [key, of] : works.all()) {
       const auto& [kind, function] = key;
       if (is_beside_steps(of.spans, times)) continue;
-      WorkBetweenSteps work = recurring(of.spans, times, kind == BetweenWork::saving ? kSameCheckpoint : 0);
+      WorkBetweenSteps work = recurring(of.spans, kind, times);
       if (work.times == 0 || (most && work.seconds <= most->seconds)) continue;
       work.line = key_of_largest(of.lines);
       if (kind != BetweenWork::computing || of.for_gpu_s < kMostlyForGpu * of.all_s) {

@@ -327,6 +327,42 @@ TEST_F(StepsTest, CheckpointsOfAnotherRankAreWorkBetweenSteps) {
   }
 }
 
+/// A function that is compiled for each shape: only the steps of the last one are many. Twice is a start-up, and workers
+/// that are stopped compile nothing.
+TEST_F(StepsTest, CompilationForEachShapeMayComeBeforeTheSteps) {
+  struct Case {
+    int rounds = 6;
+    const char* function = "AsyncCompile.wait";
+    bool found = true;
+  };
+  for (const Case& one : {Case{}, Case{.rounds = 3, .found = false},
+                          Case{.function = "shutdown_compile_workers", .found = false}}) {
+    traces_.clear();
+    FakeProgram program;
+    HostSamplesBuilder samples(200);
+    const int thread = samples.thread(100, 100);
+    const HostFrame caller = HostSamplesBuilder::own("score.py", 85, "score");
+    const int compiles =
+        samples.stack({HostSamplesBuilder::library("torch/_inductor/async_compile.py", one.function), caller});
+    const int scores = samples.stack({caller});
+    program.run("init", 50);
+    std::uint64_t at = program.now();
+    for (int round = 0; round < one.rounds; ++round) {
+      for (const auto& [stack, times] : {std::pair(compiles, 20), std::pair(scores, 40)}) {
+        for (int i = 0; i < times; ++i) samples.sample(thread, at += 5 * kMillisecond, ThreadState::running, stack);
+      }
+    }
+    program.wait((at - program.now()) / kMicrosecond);
+    program.repeat(80, [&](int) { program.forward_and_backward().update().wait(5000); });
+    const Steps steps = sums_of(steps_of(program), samples.take()).value();
+    ASSERT_EQ(steps.between.has_value(), one.found) << one.rounds << one.function;
+    if (!one.found) continue;
+    EXPECT_EQ(steps.between->work, BetweenWork::compiling);
+    EXPECT_THAT(steps.between->line, HasSubstr("score.py:85"));
+    EXPECT_NEAR(steps.between->share, 1. / 3, 0.02);
+  }
+}
+
 /// The host pauses before each round of steps: for work of three kinds, and for what must not be mistaken for it. Only
 /// the first steps are recorded, in which a thread may compile beside them.
 TEST_F(StepsTest, WorkOfTheHostBeforeEachRoundIsWorkBetweenSteps) {

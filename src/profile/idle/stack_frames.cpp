@@ -117,6 +117,7 @@ bool StackView::imports() const {
 
 bool StackView::compiles() const {
   if (imports() || in_profiler()) return false;  // the modules of a compiler; what the profiler compiles
+  if (any([](const HostFrame& of) { return of.function.starts_with("shutdown_compile_workers"); })) return false;
   // torch/_dynamo/eval_frame.py and torch/_inductor/output_code.py are on the stack of every call of compiled code.
   return any([](const HostFrame& of) {
     return contains_any(of.file, {"torch/_dynamo/convert_frame",
