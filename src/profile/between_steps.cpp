@@ -115,6 +115,7 @@ struct HostWork {
   std::map<std::string, double> lines;
   std::map<CauseDetail, double> details;
   double all_s = 0, for_gpu_s = 0;  ///< of samples; launches, or waits for the GPU
+  double traced_s = 0;              ///< torch.compile traces a function, in the thread that calls it
   bool open = false;                ///< the thread's latest sample belongs to the last span
 
   void add(const HostSample& sample) {
@@ -133,6 +134,14 @@ struct ProgramTimes {
   std::vector<Span> outside;  ///< `all` without them
   std::uint64_t first_step = 0, loop_end = 0;
   double step_s = 0;
+  std::vector<std::uint64_t> launches;  ///< of all processes, in order
+
+  /// Before there are steps: kernels are launched, as a program does that uses what it has compiled.
+  bool works_between(const Span& one, const Span& next) const {
+    constexpr std::ptrdiff_t kLeastLaunches = 50;
+    return std::ranges::lower_bound(launches, next.start) - std::ranges::lower_bound(launches, one.end) >=
+           kLeastLaunches;
+  }
 };
 
 /// The functions that run the steps of a Python program, and which of their lines do something else, such as an
@@ -190,10 +199,13 @@ struct SeenWork {
   BetweenWork work = BetweenWork::launched;
   std::string function, line;  ///< `function`: what distinguishes this work from other work of its kind
   CauseDetail detail = CauseDetail::none;
-  bool awaits_queue = false, dispatches = false;
+  bool awaits_queue = false, dispatches = false, traces = false;
 
   SeenWork(const StackView& stack, const LinesOfLoop& loop)
-      : work(host_work(stack)), awaits_queue(stack.awaits_queue()), dispatches(stack.dispatches()) {
+      : work(host_work(stack)),
+        awaits_queue(stack.awaits_queue()),
+        dispatches(stack.dispatches()),
+        traces(stack.traces_for_compiler()) {
     if (work == BetweenWork::launched) {
       function = loop.besides_steps(stack);
       if (function.empty()) return;
@@ -229,6 +241,7 @@ class HostWorks {
     work.details[seen.detail] += length;
     work.all_s += length;
     if (seen.dispatches || sample.state == ThreadState::gpu) work.for_gpu_s += length;
+    if (seen.traces) work.traced_s += length;
   }
 
   const std::map<Key, HostWork>& all() const { return works_; }
@@ -249,14 +262,14 @@ bool is_beside_steps(const std::vector<Span>& spans, const ProgramTimes& times) 
 }
 
 /// From one time of such work to the next, as often as steps run in between: a program that ends saves several things
-/// in a row. The host is sampled for longer than the GPU is recorded, which often sees it once only.
-WorkBetweenSteps recurring(const std::vector<Span>& spans, BetweenWork kind, const ProgramTimes& times) {
+/// in a row. The host is sampled for longer than the GPU is recorded, which often sees it once only. `begin`: of the
+/// loop; before there are steps, launches tell that the program does its work in between.
+WorkBetweenSteps recurring(const std::vector<Span>& spans, BetweenWork kind, const ProgramTimes& times,
+                           std::uint64_t begin) {
   constexpr double kStepsBetween = 5, kSameCheckpoint = 0.1;  // seconds between parts of one
   const double same_s = kind == BetweenWork::saving ? kSameCheckpoint : 0;
   const double apart_s = std::max(same_s, kStepsBetween * times.step_s);
-  // A function that is compiled for each shape may have no steps that are alike before the last one.
-  const bool compiles = kind == BetweenWork::compiling && !spans.empty();
-  const std::uint64_t begin = compiles ? std::min(times.first_step, spans.front().end) : times.first_step;
+  const bool before_steps = begin < times.first_step;
   WorkBetweenSteps work;
   double loop_s = 0, group_s = 0;
   std::size_t first = 0;  // of those that are one time
@@ -265,6 +278,7 @@ WorkBetweenSteps recurring(const std::vector<Span>& spans, BetweenWork kind, con
     const Span &span = spans[i], &next = spans[i + 1];
     group_s += seconds(total_length(parts_within(span, times.outside)));
     if (seconds(next.start - span.end) < apart_s) continue;
+    if (before_steps && !times.works_between(span, next)) continue;
     loop_s += seconds(total_length(parts_within({spans[first].start, next.start}, times.all)));
     work.seconds += group_s;
     if (group_s > 0) ++work.times;
@@ -275,8 +289,16 @@ WorkBetweenSteps recurring(const std::vector<Span>& spans, BetweenWork kind, con
   constexpr double kLeastPart = 0.5;
   const std::uint64_t end = std::max(times.loop_end, spans.empty() ? 0 : spans.back().start);
   if (loop_s < kLeastPart * seconds(total_length(parts_within({begin, end}, times.all)))) return {};
-  constexpr std::int64_t kAgain = 2, kAgainInStartUp = 3;  // and the last one
-  return matters(work, begin < times.first_step ? kAgainInStartUp : kAgain, loop_s) ? work : WorkBetweenSteps{};
+  constexpr std::int64_t kAgain = 2, kAgainBefore = 3;  // and the last one
+  return matters(work, before_steps ? kAgainBefore : kAgain, loop_s) ? work : WorkBetweenSteps{};
+}
+
+/// A function that is compiled for each shape may have no steps that are alike before the last one.
+WorkBetweenSteps recurring(const HostWork& of, BetweenWork kind, const ProgramTimes& times) {
+  constexpr double kMostlyTraced = 0.5;
+  WorkBetweenSteps work = recurring(of.spans, kind, times, times.first_step);
+  if (work.times > 0 || kind != BetweenWork::compiling || of.traced_s < kMostlyTraced * of.all_s) return work;
+  return recurring(of.spans, kind, times, std::min(times.first_step, of.spans.front().end));
 }
 
 /// Threads of that process that launch, and its main thread, which may wait for them.
@@ -296,6 +318,10 @@ ProgramTimes times_of(const Recording& recording, const FoundSteps& found, doubl
   times.first_step = loop.start;
   times.loop_end = loop.end;
   times.step_s = step_s;
+  for (const ProcessTrace& trace : recording.traces) {
+    for (const spool::Launch& launch : trace.launches) times.launches.push_back(launch.start);
+  }
+  std::ranges::sort(times.launches);
   return times;
 }
 
@@ -324,7 +350,7 @@ std::optional<WorkBetweenSteps> host_work_between(const ProcessTrace& trace, con
     for (const auto& [key, of] : works.all()) {
       const auto& [kind, function] = key;
       if (is_beside_steps(of.spans, times)) continue;
-      WorkBetweenSteps work = recurring(of.spans, kind, times);
+      WorkBetweenSteps work = recurring(of, kind, times);
       if (work.times == 0 || (most && work.seconds <= most->seconds)) continue;
       work.line = key_of_largest(of.lines);
       if (kind != BetweenWork::computing || of.for_gpu_s < kMostlyForGpu * of.all_s) {

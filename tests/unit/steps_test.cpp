@@ -327,23 +327,25 @@ TEST_F(StepsTest, CheckpointsOfAnotherRankAreWorkBetweenSteps) {
   }
 }
 
-/// A function that is compiled for each shape: only the steps of the last one are many. Twice is a start-up, and workers
-/// that are stopped compile nothing.
+/// A function that is compiled for each shape: only the steps of the last one are many. Twice is a start-up, and
+/// workers that are stopped compile nothing; nor does a program whose functions are compiled one after the other.
 TEST_F(StepsTest, CompilationForEachShapeMayComeBeforeTheSteps) {
   struct Case {
     int rounds = 6;
-    const char* function = "AsyncCompile.wait";
+    const char *function = "AsyncCompile.wait", *tracer = "torch/_dynamo/convert_frame.py";
+    int launches = 100;
     bool found = true;
   };
-  for (const Case& one : {Case{}, Case{.rounds = 3, .found = false},
+  for (const Case& one : {Case{}, Case{.rounds = 3, .found = false}, Case{.launches = 4, .found = false},
+                          Case{.tracer = "jax/_src/compiler.py", .found = false},
                           Case{.function = "shutdown_compile_workers", .found = false}}) {
     traces_.clear();
     FakeProgram program;
     HostSamplesBuilder samples(200);
     const int thread = samples.thread(100, 100);
     const HostFrame caller = HostSamplesBuilder::own("score.py", 85, "score");
-    const int compiles =
-        samples.stack({HostSamplesBuilder::library("torch/_inductor/async_compile.py", one.function), caller});
+    const int compiles = samples.stack({HostSamplesBuilder::library("torch/_inductor/async_compile.py", one.function),
+                                        HostSamplesBuilder::library(one.tracer, "compile"), caller});
     const int scores = samples.stack({caller});
     program.run("init", 50);
     std::uint64_t at = program.now();
@@ -351,8 +353,10 @@ TEST_F(StepsTest, CompilationForEachShapeMayComeBeforeTheSteps) {
       for (const auto& [stack, times] : {std::pair(compiles, 20), std::pair(scores, 40)}) {
         for (int i = 0; i < times; ++i) samples.sample(thread, at += 5 * kMillisecond, ThreadState::running, stack);
       }
+      program.wait((at - program.now()) / kMicrosecond - 100'000);
+      for (int i = 0; i < one.launches; ++i) program.run("shape" + std::to_string(round * 1000 + i), 50);
+      program.wait((at - program.now()) / kMicrosecond);
     }
-    program.wait((at - program.now()) / kMicrosecond);
     program.repeat(80, [&](int) { program.forward_and_backward().update().wait(5000); });
     const Steps steps = sums_of(steps_of(program), samples.take()).value();
     ASSERT_EQ(steps.between.has_value(), one.found) << one.rounds << one.function;

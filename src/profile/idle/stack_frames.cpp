@@ -150,6 +150,10 @@ bool StackView::compiles() const {
   });
 }
 
+bool StackView::traces_for_compiler() const {
+  return any([](const HostFrame& of) { return contains_any(of.file, {"torch/_dynamo/convert_frame"}); });
+}
+
 bool StackView::in_gpu_library() const {
   return any([](const HostFrame& of) {
     return contains_any(of.file, {"libcuda.so", "libcudart", "libcudnn", "libcublas", "libcufft", "libcusparse"});

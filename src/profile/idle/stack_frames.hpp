@@ -40,11 +40,12 @@ class StackView {
   bool native() const;      ///< the innermost frame outside system libraries is not Python
   bool in_program() const;  ///< a frame belongs to the program
 
-  bool imports() const;           ///< Python imports a library module
-  bool compiles() const;          ///< in torch.compile, Triton, XLA, Numba or NVRTC
-  CauseDetail compiler() const;   ///< that compiler; none: torch.compile or XLA
-  bool in_gpu_library() const;    ///< in the CUDA driver, or in a library of kernels
-  bool traces_anomalies() const;  ///< autograd's anomaly mode stores the stack of an operation
+  bool imports() const;              ///< Python imports a library module
+  bool compiles() const;             ///< in torch.compile, Triton, XLA, Numba or NVRTC
+  CauseDetail compiler() const;      ///< that compiler; none: torch.compile or XLA
+  bool traces_for_compiler() const;  ///< torch.compile traces or compiles what the program calls
+  bool in_gpu_library() const;       ///< in the CUDA driver, or in a library of kernels
+  bool traces_anomalies() const;     ///< autograd's anomaly mode stores the stack of an operation
   bool prints_tensor() const;
   bool in_model() const;           ///< in the forward of a PyTorch module
   bool computes_on_cpu() const;    ///< in PyTorch's CPU kernels
