@@ -136,7 +136,8 @@ void add_issue(QuantityCollector& out, const Point& point, const Machine& machin
   constexpr double kBusy = 0.6;
   const std::optional<double> busy = out.get("issue.active");
   if (busy) out.set("issue.idle", 1 - *busy);
-  out.flag_is("issue.busy", !sampled && busy.value_or(0) >= kBusy);
+  const bool library = point.profiled && is_library_kernel(point.profiled->full_name);
+  out.flag_is("issue.busy", !sampled && !library && busy.value_or(0) >= kBusy);
   const auto operations = counters.sum({"fp32.add", "fp32.mul", "fp32.fma"});
   if (!operations || !instructions || !(*instructions > 0)) return;
   const double special = sampled ? point.profiled->sampled->special : 0;

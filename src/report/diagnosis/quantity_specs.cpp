@@ -247,7 +247,7 @@ constexpr QuantitySpec kSpecs[] = {
     {"issue.active", "issue slots busy", kFraction, "of a scheduler's cycles, while its {gpu.unit} is active"},
     {"issue.idle", "", kFraction, "1 - issue.active"},
     {"issue.busy", "busy issue slots", kFlag,
-     "issue.active is 60 % or more, and no samples say what the warps wait for"},
+     "issue.active of a kernel of no library is 60 % or more, and it has no samples"},
     {"issue.arithmetic", "floating-point instructions", kFraction,
      "of all instructions: fp32 operations and, from samples, special functions"},
     {"threads.of", "threads", kNumber, "worker threads of the run"},
