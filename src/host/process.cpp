@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -54,6 +55,7 @@ void become(const Command& command, char** argv, char** environment) {
   for (int fd = 0; fd < 3; ++fd) {
     if (redirected[static_cast<std::size_t>(fd)] >= 0) ::dup2(redirected[static_cast<std::size_t>(fd)], fd);
   }
+  if (command.traced) ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
   ::execvpe(argv[0], argv, environment);
 }
 

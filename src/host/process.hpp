@@ -53,6 +53,7 @@ struct Command {
   int standard_error = -1;
   bool own_group = false;         ///< signal() reaches what it starts, and Ctrl-C does not reach it
   bool ends_with_parent = false;  ///< it gets SIGTERM when this process ends, however that is
+  bool traced = false;            ///< by this process (ptrace): it stops before its first instruction
 };
 
 class Process {

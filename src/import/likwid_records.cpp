@@ -7,18 +7,12 @@
 #include "import/other_tools.hpp"
 #include "model/error.hpp"
 #include "text/parts.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
 
 constexpr const char* kHint = "likwid-perfctr -O, with the same options, writes CSV, which is imported too";
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 bool is_border(std::string_view line) {
   return line.size() > 2 && line.front() == '+' && line.back() == '+' &&

@@ -59,6 +59,10 @@ bool looks_like_likwid(std::string_view beginning);
 ImportedProfile read_likwid_text(ByteSource& source);
 bool looks_like_likwid_text(std::string_view beginning);
 
+/// The name of a kernel without the suffix of its descriptor, as rocprof (v1, v2) and rocprof-compute write it:
+/// " [clone .kd]", " (.kd)" or ".kd".
+std::string_view without_descriptor(std::string_view kernel);
+
 /// Empirical Roofline Toolkit (roofline.json, or the output of its roofline.py): roofs only.
 ImportedProfile read_ert_json(ByteSource& source);
 bool looks_like_ert_json(std::string_view beginning);

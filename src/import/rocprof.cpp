@@ -190,10 +190,7 @@ class RocprofCsv {
     kernel.end = time(fields, columns_.end);
     if (kernel.end < kernel.start) kernel.start = kernel.end = 0;  // no times
     ImportedKernel launch;
-    launch.name = field_in(fields, columns_.name);
-    for (const std::string_view descriptor : {" [clone .kd]", " (.kd)", ".kd"}) {
-      if (launch.name.ends_with(descriptor)) launch.name.remove_suffix(descriptor.size());
-    }
+    launch.name = without_descriptor(field_in(fields, columns_.name));
     for (std::size_t i = 0; i < 3; ++i) {
       launch.block[i] = small(fields, columns_.block[i]);
       const std::uint32_t items = small(fields, columns_.grid[i]), each = std::max(1U, launch.block[i]);
@@ -296,6 +293,13 @@ class RocprofCsv {
 };
 
 }  // namespace
+
+std::string_view without_descriptor(std::string_view kernel) {
+  for (const std::string_view descriptor : {" [clone .kd]", " (.kd)", ".kd"}) {
+    if (kernel.ends_with(descriptor)) kernel.remove_suffix(descriptor.size());
+  }
+  return kernel;
+}
 
 ImportedProfile read_rocprof(ByteSource& source) { return RocprofCsv(source).read(); }
 

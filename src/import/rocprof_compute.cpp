@@ -229,10 +229,7 @@ class CounterTable {
   void add(const std::vector<std::string>& fields) {
     constexpr double kMostTime = 86'400e9, kLatest = 1e18;
     ImportedKernel launch;
-    launch.name = field_in(fields, name_);
-    for (const std::string_view descriptor : {" [clone .kd]", " (.kd)", ".kd"}) {
-      if (launch.name.ends_with(descriptor)) launch.name.remove_suffix(descriptor.size());
-    }
+    launch.name = without_descriptor(field_in(fields, name_));
     launch.block = {small(fields, block_), 1, 1};
     const std::uint32_t items = small(fields, grid_), each = std::max(1U, launch.block[0]);
     launch.grid = {items / each + (items % each != 0 ? 1 : 0), 1, 1};

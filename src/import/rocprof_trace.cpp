@@ -114,11 +114,8 @@ class RocprofTrace {
 
   void add_kernel(const nlohmann::json& event, const nlohmann::json& arguments) {
     auto kernel = record_of<spool::Kernel>(arguments);
-    std::string name = text_in(event, "name");
-    for (const std::string_view descriptor : {" [clone .kd]", " (.kd)", ".kd"}) {
-      if (name.ends_with(descriptor)) name.resize(name.size() - descriptor.size());
-    }
-    kernel.kind = builder_.kind({.name = name});
+    const std::string name = text_in(event, "name");
+    kernel.kind = builder_.kind({.name = without_descriptor(name)});
     if (kernel.kind > reasoned_) {
       builder_.without_work(reasoned_ = kernel.kind, "rocprof's trace has no counters of FLOPs or bytes");
     }

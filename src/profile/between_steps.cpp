@@ -134,15 +134,19 @@ struct ProgramTimes {
   std::vector<Span> outside;  ///< `all` without them
   std::uint64_t first_step = 0, loop_end = 0;
   double step_s = 0;
-  std::vector<std::uint64_t> launches;  ///< of all processes, in order
-
-  /// Before there are steps: kernels are launched, as a program does that uses what it has compiled.
-  bool works_between(const Span& one, const Span& next) const {
-    constexpr std::ptrdiff_t kLeastLaunches = 50;
-    return std::ranges::lower_bound(launches, next.start) - std::ranges::lower_bound(launches, one.end) >=
-           kLeastLaunches;
-  }
 };
+
+/// Before there are steps: kernels are launched between both, as a program does that uses what it has compiled.
+bool works_between(const Recording& recording, const Span& one, const Span& next) {
+  constexpr std::ptrdiff_t kLeastLaunches = 50;
+  std::ptrdiff_t launches = 0;
+  for (const ProcessTrace& trace : recording.traces) {
+    launches += std::ranges::count_if(trace.launches, [&](const spool::Launch& launch) {
+      return launch.start >= one.end && launch.start < next.start;
+    });
+  }
+  return launches >= kLeastLaunches;
+}
 
 /// The functions that run the steps of a Python program, and which of their lines do something else, such as an
 /// evaluation on the host.
@@ -264,8 +268,8 @@ bool is_beside_steps(const std::vector<Span>& spans, const ProgramTimes& times) 
 /// From one time of such work to the next, as often as steps run in between: a program that ends saves several things
 /// in a row. The host is sampled for longer than the GPU is recorded, which often sees it once only. `begin`: of the
 /// loop; before there are steps, launches tell that the program does its work in between.
-WorkBetweenSteps recurring(const std::vector<Span>& spans, BetweenWork kind, const ProgramTimes& times,
-                           std::uint64_t begin) {
+WorkBetweenSteps recurring(const std::vector<Span>& spans, BetweenWork kind, const Recording& recording,
+                           const ProgramTimes& times, std::uint64_t begin) {
   constexpr double kStepsBetween = 5, kSameCheckpoint = 0.1;  // seconds between parts of one
   const double same_s = kind == BetweenWork::saving ? kSameCheckpoint : 0;
   const double apart_s = std::max(same_s, kStepsBetween * times.step_s);
@@ -278,7 +282,7 @@ WorkBetweenSteps recurring(const std::vector<Span>& spans, BetweenWork kind, con
     const Span &span = spans[i], &next = spans[i + 1];
     group_s += seconds(total_length(parts_within(span, times.outside)));
     if (seconds(next.start - span.end) < apart_s) continue;
-    if (before_steps && !times.works_between(span, next)) continue;
+    if (before_steps && !works_between(recording, span, next)) continue;
     loop_s += seconds(total_length(parts_within({spans[first].start, next.start}, times.all)));
     work.seconds += group_s;
     if (group_s > 0) ++work.times;
@@ -294,11 +298,12 @@ WorkBetweenSteps recurring(const std::vector<Span>& spans, BetweenWork kind, con
 }
 
 /// A function that is compiled for each shape may have no steps that are alike before the last one.
-WorkBetweenSteps recurring(const HostWork& of, BetweenWork kind, const ProgramTimes& times) {
+WorkBetweenSteps recurring(const HostWork& of, BetweenWork kind, const Recording& recording,
+                           const ProgramTimes& times) {
   constexpr double kMostlyTraced = 0.5;
-  WorkBetweenSteps work = recurring(of.spans, kind, times, times.first_step);
+  WorkBetweenSteps work = recurring(of.spans, kind, recording, times, times.first_step);
   if (work.times > 0 || kind != BetweenWork::compiling || of.traced_s < kMostlyTraced * of.all_s) return work;
-  return recurring(of.spans, kind, times, std::min(times.first_step, of.spans.front().end));
+  return recurring(of.spans, kind, recording, times, std::min(times.first_step, of.spans.front().end));
 }
 
 /// Threads of that process that launch, and its main thread, which may wait for them.
@@ -318,25 +323,21 @@ ProgramTimes times_of(const Recording& recording, const FoundSteps& found, doubl
   times.first_step = loop.start;
   times.loop_end = loop.end;
   times.step_s = step_s;
-  for (const ProcessTrace& trace : recording.traces) {
-    for (const spool::Launch& launch : trace.launches) times.launches.push_back(launch.start);
-  }
-  std::ranges::sort(times.launches);
   return times;
 }
 
 /// What keeps a thread of that process from launching: checkpoints, compilation, starts of workers, and other code of
 /// the program.
 std::optional<WorkBetweenSteps> host_work_between(const ProcessTrace& trace, const Recording& recording,
-                                                  const ProgramTimes& times, const HostSamples& samples) {
+                                                  const ProgramTimes& times, const HostSamples& samples,
+                                                  const std::vector<const HostSample*>& of_process) {
   const std::set<std::int64_t> launching = launching_threads(trace);
   std::vector<const HostSample*> of_threads;
   LinesOfLoop loop(times);
-  for (const HostSample& sample : samples.samples) {
-    const HostThread& thread = samples.threads[static_cast<std::size_t>(sample.thread)];
-    if (thread.pid != trace.process.pid || !launching.contains(thread.tid)) continue;
-    of_threads.push_back(&sample);
-    loop.add(sample, StackView(samples, sample.stack));
+  for (const HostSample* sample : of_process) {
+    if (!launching.contains(samples.threads[static_cast<std::size_t>(sample->thread)].tid)) continue;
+    of_threads.push_back(sample);
+    loop.add(*sample, StackView(samples, sample->stack));
   }
   std::map<int, HostWorks> threads;
   std::map<int, SeenWork> stacks;
@@ -350,7 +351,7 @@ std::optional<WorkBetweenSteps> host_work_between(const ProcessTrace& trace, con
     for (const auto& [key, of] : works.all()) {
       const auto& [kind, function] = key;
       if (is_beside_steps(of.spans, times)) continue;
-      WorkBetweenSteps work = recurring(of, kind, times);
+      WorkBetweenSteps work = recurring(of, kind, recording, times);
       if (work.times == 0 || (most && work.seconds <= most->seconds)) continue;
       work.line = key_of_largest(of.lines);
       if (kind != BetweenWork::computing || of.for_gpu_s < kMostlyForGpu * of.all_s) {
@@ -372,13 +373,18 @@ std::optional<WorkBetweenSteps> work_between_steps(const Recording& recording, c
   const double step_s = median(std::move(lengths));
   const std::optional<WorkBetweenSteps> launched = BetweenSteps(recording, found).find(step_s);
   const ProgramTimes times = times_of(recording, found, step_s);
+  std::map<std::int64_t, std::vector<const HostSample*>> by_process;
+  for (const HostSample& sample : samples.samples) {
+    by_process[samples.threads[static_cast<std::size_t>(sample.thread)].pid].push_back(&sample);
+  }
   std::optional<WorkBetweenSteps> host;
   for (const ProcessTrace& trace : recording.traces) {
     // One rank saves the state of all, which wait for it.
     const bool runs_steps = &trace == &recording.traces[static_cast<std::size_t>(found.process)] || trace.rank;
     if (!runs_steps) continue;
-    std::optional<WorkBetweenSteps> of_process = host_work_between(trace, recording, times, samples);
-    if (of_process && (!host || of_process->share > host->share)) host = std::move(of_process);
+    std::optional<WorkBetweenSteps> work =
+        host_work_between(trace, recording, times, samples, by_process[trace.process.pid]);
+    if (work && (!host || work->share > host->share)) host = std::move(work);
   }
   return launched && (!host || launched->share >= host->share) ? launched : host;
 }

@@ -74,35 +74,38 @@ class MemoryOfProcess {
     memory_.growth = std::move(growth);
   }
 
+  template <typename Use>
+  void for_rises(double begin_s, double end_s, Use&& use) const {
+    for (const HostMemoryRise& rise : samples_.rises) {
+      const double time_s = clock_.own_s(rise.time);
+      if (samples_.threads[static_cast<std::size_t>(rise.thread)].pid != memory_.pid) continue;
+      if (time_s >= begin_s && time_s <= end_s) use(rise);
+    }
+  }
+
   /// What compilers, and the GPU's libraries on their own account, took: code of kernels, which a program has enough of
   /// once it has run with all its shapes.
   double code_bytes(double begin_s, double end_s) const {
     double bytes = 0;
-    for (const HostMemoryRise& rise : samples_.rises) {
-      const double time_s = clock_.own_s(rise.time);
-      const bool counts = samples_.threads[static_cast<std::size_t>(rise.thread)].pid == memory_.pid;
-      if (!counts || time_s < begin_s || time_s > end_s) continue;
+    for_rises(begin_s, end_s, [&](const HostMemoryRise& rise) {
       const StackView stack(samples_, rise.stack);
       const bool of_library = !stack.in_program() && stack.in_gpu_library();
       if (stack.compiles() || of_library) bytes += static_cast<double>(rise.bytes);
-    }
+    });
     return bytes;
   }
 
   /// Lines at which memory became more than ever before; bytes of a step where there are steps.
   std::vector<MemoryHolder> rising_lines(double begin_s, double end_s, double grown_s) const {
     std::map<int, MemoryHolder> by_frame;
-    for (const HostMemoryRise& rise : samples_.rises) {
-      const double time_s = clock_.own_s(rise.time);
-      if (samples_.threads[static_cast<std::size_t>(rise.thread)].pid != memory_.pid) continue;
-      if (time_s < begin_s || time_s > end_s) continue;
+    for_rises(begin_s, end_s, [&](const HostMemoryRise& rise) {
       const int frame = charged_frame(samples_, samples_.stacks[static_cast<std::size_t>(rise.stack)]);
-      if (frame < 0) continue;
+      if (frame < 0) return;
       MemoryHolder& holder = by_frame[frame];
       holder.line = place_text(samples_.frames[static_cast<std::size_t>(frame)]);
       ++holder.blocks;
       holder.bytes += static_cast<double>(rise.bytes);
-    }
+    });
     std::vector<MemoryHolder> holders;
     for (auto& [frame, holder] : by_frame) {
       if (step_s_ > 0) holder.bytes *= step_s_ / std::max(grown_s, step_s_);

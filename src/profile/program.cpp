@@ -48,14 +48,6 @@ std::string how_to_start(const std::string& program, int error) {
   return is_path ? "check the path" : "no folder of $PATH has it; check the name, or pass its path";
 }
 
-/// Sum over all child processes reaped so far.
-ProcessUsage usage_of_children() {
-  rusage usage = {};
-  if (::getrusage(RUSAGE_CHILDREN, &usage) != 0) return {};
-  return {seconds_of(usage.ru_utime), seconds_of(usage.ru_stime), static_cast<double>(usage.ru_minflt),
-          static_cast<double>(usage.ru_nvcsw)};
-}
-
 std::uint64_t monotonic_now() { return clock_ns(CLOCK_MONOTONIC); }
 
 /// Tells when the windows of the recording processes are over, from their growing spools.
@@ -213,6 +205,13 @@ class Program {
 };
 
 }  // namespace
+
+ProcessUsage usage_of_children() {
+  rusage usage = {};
+  if (::getrusage(RUSAGE_CHILDREN, &usage) != 0) return {};
+  return {seconds_of(usage.ru_utime), seconds_of(usage.ru_stime), static_cast<double>(usage.ru_minflt),
+          static_cast<double>(usage.ru_nvcsw)};
+}
 
 ProgramRun run_program(const ProgramOptions& options) { return Program(options).wait(); }
 

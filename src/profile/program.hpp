@@ -33,6 +33,9 @@ struct ProgramOptions {
   bool quiet = false;                       ///< discard its output, with empty stdin
 };
 
+/// Sum over all child processes reaped so far.
+ProcessUsage usage_of_children();
+
 /// Starts the program and waits for it and its recording processes. It receives Ctrl-C as it would without roofline;
 /// SIGTERM is forwarded, with ten seconds to end. Throws UsageError if it cannot be started (not found, not
 /// executable).

@@ -1,5 +1,6 @@
 #include "profile/causes/kernel_names.hpp"
 
+#include "report/diagnosis/cause_lines.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -143,9 +144,7 @@ bool is_dense_embedding_gradient(std::string_view symbol) {
 
 bool is_of_tensor_lists(std::string_view symbol) { return has(symbol, "multi_tensor_apply_kernel"); }
 
-bool is_of_inductor(std::string_view symbol) {
-  return contains_any(symbol, {"triton_poi_", "triton_red_", "triton_per_"});
-}
+bool is_of_inductor(std::string_view symbol) { return is_inductor_kernel(symbol); }
 
 bool is_of_library(std::string_view symbol) {
   return is_product(symbol) || is_collective(symbol) || is_of_inductor(symbol) ||

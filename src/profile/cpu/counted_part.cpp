@@ -5,7 +5,6 @@
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -17,6 +16,7 @@
 #include <cstring>
 #include <fstream>
 #include <set>
+#include <system_error>
 
 #include "host/clock.hpp"
 #include "host/environment.hpp"
@@ -38,45 +38,33 @@ constexpr useconds_t kPoll = 1000;
 /// Threads wait for each other, natively in other places than under emulation: their user time does not tell work.
 constexpr const char* kSeveral = "the program starts threads or processes, so its counted part cannot be timed";
 
+constexpr const char* kNotTraced = "the program does not start under ptrace";
+constexpr const char* kOtherWork = "the native run ended before it had executed what was counted: its work differs";
+
 /// User time of a part, or why it is not known.
 struct PartTime {
   double user_s = 0;
   std::string why_none;
 };
 
-double user_time_of_children() {
-  rusage usage = {};
-  constexpr double kMicro = 1e-6;
-  if (::getrusage(RUSAGE_CHILDREN, &usage) != 0) return 0;
-  return static_cast<double>(usage.ru_utime.tv_sec) + static_cast<double>(usage.ru_utime.tv_usec) * kMicro;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (std::string& text : texts) list.push_back(text.data());
-  list.push_back(nullptr);
-  return list;
-}
-
-/// The program, stopped before its first instruction.
-Process start_stopped(const ProgramOptions& program) {
-  std::vector<std::string> words = program.command, variables = environment_with(program.environment);
-  const std::vector<char*> argv = pointers(words), environment = pointers(variables);
-  Process process = Process::fork([&] {
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
-    const int nowhere = ::open("/dev/null", O_RDWR);
-    for (int fd = 0; fd < 3; ++fd) ::dup2(nowhere, fd);
-    ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
-    ::execvpe(argv[0], argv.data(), environment.data());
-    return 1;
-  });
+/// The program, stopped before its first instruction, without input and output.
+Process start_stopped(const ProgramOptions& program) try {
+  const Descriptor nowhere(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  Process process = Process::execute({.argv = program.command,
+                                      .environment = environment_with(program.environment),
+                                      .standard_input = nowhere.get(),
+                                      .standard_output = nowhere.get(),
+                                      .standard_error = nowhere.get(),
+                                      .ends_with_parent = true,
+                                      .traced = true});
   int status = 0;
   if (::waitpid(process.pid(), &status, 0) != process.pid() || !WIFSTOPPED(status)) {
     process.abandon();
-    throw Error("the program does not start under ptrace");
+    throw Error(kNotTraced);
   }
   return process;
+} catch (const std::system_error&) {
+  throw Error(kNotTraced);
 }
 
 /// Where a linked address of the process's program is in its memory.
@@ -112,16 +100,16 @@ std::uint64_t executions(const Descriptor& event) {
 double end_at_place(Process& process, double before) {
   process.signal(SIGKILL);
   process.reap(kReapTimeout);
-  return user_time_of_children() - before;
+  return usage_of_children().user_s - before;
 }
 
 /// Ends the process at the place; its user time then.
 double user_time_at(Process& process, const Descriptor& event, double wanted, double limit_s) {
-  const double before = user_time_of_children();
+  const double before = usage_of_children().user_s;
   const std::uint64_t start = clock_ns(CLOCK_MONOTONIC);
   ::ptrace(PTRACE_DETACH, process.pid(), nullptr, nullptr);
   while (static_cast<double>(executions(event)) < wanted) {
-    if (process.ended()) throw Error("the native run ended before it had executed what was counted: its work differs");
+    if (process.ended()) throw Error(kOtherWork);
     if (interrupted()) throw Error("interrupted");
     if (static_cast<double>(clock_ns(CLOCK_MONOTONIC) - start) > limit_s * static_cast<double>(kNsPerSecond)) {
       throw Error("the native run took longer than the emulated one");
@@ -148,8 +136,7 @@ int next_stop(pid_t pid) {
   while (::waitpid(pid, &status, __WALL) != pid) {
     if (errno != EINTR || interrupted()) throw Error("interrupted");
   }
-  if (!WIFSTOPPED(status))
-    throw Error("the native run ended before it had executed what was counted: its work differs");
+  if (!WIFSTOPPED(status)) throw Error(kOtherWork);
   return status;
 }
 
@@ -166,7 +153,7 @@ void step_over(pid_t pid, user_regs_struct& registers, std::uint64_t address, un
 /// Ends the stopped process at the place by a trap instead of the instruction; its user time then. Loops beside the
 /// trap keep their speed, other than with a breakpoint. std::nullopt: not on this architecture.
 std::optional<double> user_time_by_trap(Process& process, std::uint64_t address, double wanted) {
-  const double before = user_time_of_children();
+  const double before = usage_of_children().user_s;
   const pid_t pid = process.pid();
   ::ptrace(PTRACE_SETOPTIONS, pid, nullptr,
            PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK);

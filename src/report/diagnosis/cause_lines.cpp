@@ -34,11 +34,14 @@ bool is_library_kernel(std::string_view kernel) {
                                "composite_2way_fft"});
 }
 
+bool is_inductor_kernel(std::string_view kernel) {
+  return contains_any(kernel, {"triton_poi_", "triton_red_", "triton_per_"});
+}
+
 bool is_generated_kernel(std::string_view kernel) {
   const bool of_xla = contains_any(kernel, {"loop_", "input_", "transpose_", "gemm_", "concatenate_", "scatter_"}) &&
                       contains_any(kernel, {"_fusion"});
-  return of_xla || kernel.starts_with("wrapped_") ||
-         contains_any(kernel, {"triton_poi_", "triton_red_", "triton_per_"});
+  return of_xla || kernel.starts_with("wrapped_") || is_inductor_kernel(kernel);
 }
 
 std::optional<double> fusing_tool_of(const ProfiledKind& kernel) {

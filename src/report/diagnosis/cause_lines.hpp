@@ -14,6 +14,9 @@ namespace roofline {
 /// True for kernels that the user did not write: only the call can be changed.
 bool is_library_kernel(std::string_view kernel);
 
+/// True for kernels that torch.compile generates (Inductor, by Triton).
+bool is_inductor_kernel(std::string_view kernel);
+
 /// True for kernels that XLA or torch.compile generates: whoever wrote the program can't change them.
 bool is_generated_kernel(std::string_view kernel);
 
